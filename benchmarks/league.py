@@ -108,7 +108,11 @@ def main() -> None:
     }
     with TemporaryDirectory() as folder:
         recipe = LeagueRecipe.read(data)
-        state = LeagueState(recipe, RunFolder.create(Path(folder) / "run", recipe, 0, "a benchmark"), load("tiny"))
+        state = LeagueState(
+            recipe,
+            RunFolder.create(Path(folder) / "run", recipe, 0, "a benchmark"),
+            {recipe.learner_bases[0]: load("tiny")},
+        )
         seats = state.member_players(make_game(GAME))
         kept: list[Player] = []
         for number in range(asked.adapters):

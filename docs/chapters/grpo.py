@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from chapters.markdown import page, table
+from chapters.markdown import definition, page, table
 from chapters.training import HEADS, TABLES, rows
 from stratagem.algorithms.grpo import GRPORecipe, GRPOSettings
+from stratagem.training.seated_rollouts import SeatPolicySettings
 
-LINKS = {**{settings: f"recipes.md#{name}" for name, settings in TABLES.items()}, GRPOSettings: "#grpo"}
+LINKS = {
+    **{settings: f"recipes.md#{name}" for name, settings in TABLES.items()},
+    GRPOSettings: "#grpo",
+    SeatPolicySettings: "#policies",
+}
 
 
 def grpo() -> str:
@@ -21,4 +26,7 @@ def grpo() -> str:
         table(HEADS, rows(GRPORecipe, LINKS)),
         "## grpo",
         table(HEADS, rows(GRPOSettings, LINKS)),
+        "## policies",
+        f"{definition(SeatPolicySettings)} See [Train two models](../how-to/train-two-models.md).",
+        table(HEADS, rows(SeatPolicySettings, LINKS)),
     )

@@ -107,7 +107,8 @@ def runs() -> str:
         "## Metrics",
         "A line has the `step`, counted over the whole run, and the metrics of that step. The steps of SFT come first. "
         "The first validation is at the last step of SFT. A value that is not a finite number is null.",
-        "`sft/` stands before the metrics of SFT, and the name of a learner before those of a league or of ShapeLLM.",
+        "`sft/` stands before the metrics of SFT, or `sft-NUMBER/` with several bases. The name of a learner stands "
+        "before those of a league, of ShapeLLM, or of GRPO with `policies`.",
         table(("metric", "title", "unit", "meaning"), map(_metric, TRAINING)),
         "## run.json",
         _fields(RunInfo),
@@ -115,7 +116,8 @@ def runs() -> str:
         _fields(Status),
         "## models.json",
         "`run:PATH@LABEL` names one of these models, as a player or as a base. Folders are relative to the run, so a "
-        "run may be moved. Paths outside the run are refused.",
+        "run may be moved. Paths outside the run are refused. Labels of several learners end with the learner's name, "
+        "as `last/NAME`.",
         table(("label", "meaning"), ((code(label), meant) for label, meant in LABELS.items())),
         _fields(RunModels),
         "## findings.json",

@@ -28,6 +28,7 @@ SYNONYMS: Mapping[str, Sequence[str]] = {
     "docs/how-to/name-a-file": ("trust", "consent", "allow"),
     "docs/how-to/remote-models": ("api key", "openrouter", "anthropic"),
     "docs/how-to/submit-a-card": ("leaderboard", "ranking"),
+    "docs/how-to/train-two-models": ("multi-agent", "two models", "multiple policies", "heterogeneous agents"),
     "docs/how-to/trained-models": ("zoo", "weights", "download a model"),
     "docs/how-to/use-a-language-model": ("hugging face", "gguf", "smollm2"),
     "docs/how-to/use-vllm": ("vllm", "gpu"),

@@ -13,6 +13,7 @@ from stratagem.games.key import Key
 from stratagem.language.engines.transformers_engine import TransformersEngine
 from stratagem.language.models.adapters import adapter_names
 from stratagem.language.models.load import load
+from stratagem.training.artifacts import Artifacts
 from stratagem.training.runs.folder import RunFolder
 
 STARTS = Path(__file__).parents[2] / "recipes" / "shapellm" / "start"
@@ -22,7 +23,7 @@ FIVE = {"num_examples": 5, "batch_size": 5, "epochs": 150}
 def taught(path, **settings):
     """The model after KL-SFT on the first policy of the paper's opponents, the losses, and the policy that it has."""
     recipe = KLSFTRecipe.read({"target_policies": [{"policy": "ipd-75"}], "kl_sft": {**FIVE, **settings}})
-    stage = kl_sft(recipe, RunFolder.create(path / "run", recipe, 0, "a test"))
+    stage = kl_sft(recipe, Artifacts(RunFolder.create(path / "run", recipe, 0, "a test"), recipe.model))
     losses, lm = [step["kl_sft/loss"] for step in take_steps(stage)], stage.policy.lm
     return lm, losses, measured_policy(TransformersEngine(lm), recipe.target_policies[0])
 

@@ -321,7 +321,7 @@ def test_a_league_keeps_each_learners_baseline_until_it_begins_anew(tmp_path):
     league = {"iterations": 1, "groups_per_batch": 1, "group_size": 2, "advantage": "role_baseline", "optimizer": RATE}
     recipe = LeagueRecipe.read({"games": [KUHN], "learners": {"one": {}, "two": {}}, "league": league})
     run = RunFolder.create(tmp_path / "run", recipe, 0, "a test")
-    state, game = LeagueState(recipe, run, load("tiny")), make_game(KUHN)
+    state, game = LeagueState(recipe, run, {recipe.learner_bases[0]: load("tiny")}), make_game(KUHN)
     play_round(Round(recipe, state, state.member_players(game), game), 0)
     kept = state.state()["collectors"]
     assert {name for name, one in kept.items() if one["advantage"]} == {"one", "two"}

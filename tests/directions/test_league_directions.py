@@ -36,7 +36,9 @@ def moved(tmp_path):
                 "league": {**USUAL, **league},
             }
         )
-        state = LeagueState(recipe, RunFolder.create(tmp_path / "run", recipe, 0, "a test"), load("tiny"))
+        state = LeagueState(
+            recipe, RunFolder.create(tmp_path / "run", recipe, 0, "a test"), {recipe.learner_bases[0]: load("tiny")}
+        )
         made = make_game(game)
         before = {name: defects(one.player, made) for name, one in state.learners.items()}
         play_round(Round(recipe, state, state.member_players(made), made), 0)

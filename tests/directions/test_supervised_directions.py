@@ -10,6 +10,7 @@ from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.games.catalogue import make_game
 from stratagem.language.engines.transformers_engine import TransformersEngine
 from stratagem.language.models.load import load
+from stratagem.training.artifacts import Artifacts
 from stratagem.training.online import decoding_settings
 from stratagem.training.policy import model_player
 from stratagem.training.runs.folder import RunFolder
@@ -46,7 +47,7 @@ def test_kl_sft_goes_towards_the_table(how, tmp_path):
                 "kl_sft": {"num_examples": 5, "batch_size": 5, **ONE_STEP, **ADAPTERS[how]},
             }
         )
-        stage, aim = kl_sft(recipe, RunFolder(tmp_path / policy)), recipe.target_policies[0]
+        stage, aim = kl_sft(recipe, Artifacts(RunFolder(tmp_path / policy), recipe.model)), recipe.target_policies[0]
         before = measured_policy(stage.policy.engine, aim)
         take_steps(stage)
         after = measured_policy(TransformersEngine(stage.policy.lm), aim)

@@ -1,4 +1,4 @@
-"""The pages on adding a loss and an estimator end with a recipe that names it; it trains as it stands there."""
+"""Recipes of how-to pages train as they stand there, by the commands of the page."""
 
 import re
 import tomllib
@@ -46,3 +46,17 @@ def test_the_recipe_at_the_end_of_the_page_trains(name, tmp_path):
     metrics = read_metrics(run)
     assert any(metrics["grad_norm"].values)
     assert ("loss/weight" in metrics) == (key == "loss")
+
+
+def test_page_on_two_models_is_right_word_for_word(tmp_path):
+    page = (ROOT / "docs/how-to/train-two-models.md").read_text("utf-8")
+    (recipe,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    (tmp_path / "two.toml").write_text(recipe, "utf-8")
+    lines = [line for line in shown.commands(page) if "--dry-run" not in line]
+    assert [line.split()[1] for line in lines] == ["train", "play", "report", "train"]
+    for line in lines:
+        status, printed = forked_command(*split(line)[1:], work=tmp_path, scratch=tmp_path)
+        assert status == 0, printed
+    run = RunFolder.open(tmp_path / "runs/two")
+    metrics = read_metrics(run)
+    assert {"first/loss", "second/kuhn/validation/payoff", "sft-0/loss", "sft-1/loss"} <= metrics.keys()

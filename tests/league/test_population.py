@@ -30,7 +30,7 @@ def population(tmp_path):
 
 
 def read(tmp_path):
-    return Population.load(tmp_path / "population.json", tmp_path, BASE, refuse_empty)
+    return Population.load(tmp_path / "population.json", tmp_path, {BASE: refuse_empty})
 
 
 def refuse_empty(folder):

@@ -26,6 +26,7 @@ from stratagem.players.pools import pools
 from stratagem.playing.memory import memory_of
 from stratagem.training.branched_rollouts import BranchedRolloutSettings
 from stratagem.training.estimate import EpisodeSize, ProcessMemory, RunEstimate, Workload, episode_size, sample_batch
+from stratagem.training.learner_models import LearnerBase
 from stratagem.training.recipe import PolicyRecipe
 from stratagem.training.recipe_file import AnyRecipe, RecipeWork
 from stratagem.training.sft import AdapterSettings
@@ -138,8 +139,9 @@ def _of_policy(recipe: PolicyRecipe) -> RunEstimate:
     games, stage = [make_bounded_game(text) for text in recipe.games], recipe.stage
     size = _mean([episode_size(game, make_style(recipe.style)) for game in games])
     episodes = sum(_episodes(stage, game, recipe.pools_of(game)) for game in games)
-    learners = len(recipe.learners) if isinstance(recipe, LeagueRecipe) else 1
-    replies = episodes * learners * size.decisions
+    seats = recipe.seats_of_learners
+    shares = {name: len(seats.get(name, (0,))) for name in recipe.bases_by_learner}
+    replies = episodes * sum(shares.values()) * size.decisions
     sft = recipe.sft
     work = Workload(
         steps=stage.iterations,
@@ -152,27 +154,48 @@ def _of_policy(recipe: PolicyRecipe) -> RunEstimate:
     if horizon := getattr(stage, "horizon_phases", None):
         work = replace(work, replies=replies * min(1.0, horizon / size.decisions))
         work = replace(work, learnt=work.replies)
-    follows = recipe.reference.follows or bool(locate_model(recipe.model).four_bit and recipe.sft_steps)
     members = recipe.league.max_loaded_adapters if isinstance(recipe, LeagueRecipe) else 0
-    copy = recipe.reference.dtype or _dtype(recipe.model)
-    made = _estimate(
-        recipe,
-        [recipe.model],
-        size,
-        work,
-        replies / learners / stage.optimizer_steps,
-        adapter=recipe.adapter if recipe.train == "adapter" else None,
-        learners=learners,
-        frozen=members + follows,
-        reference=copy if recipe.reference.type == "copy" else "",
-    )
+    each: list[tuple[LearnerBase, RunEstimate]] = []
+    for base in recipe.learner_bases:
+        names = [name for name, own in recipe.bases_by_learner.items() if own == base]
+        follows = recipe.reference.follows or bool(locate_model(base.model).four_bit and recipe.sft_steps)
+        copy = recipe.reference.dtype or _dtype(base.model)
+        made = _estimate(
+            recipe,
+            [base.model],
+            size,
+            work,
+            episodes * max(shares[name] for name in names) * size.decisions / stage.optimizer_steps,
+            adapter=recipe.of_learner(names[0]).adapter if recipe.train == "adapter" else None,
+            learners=len(names),
+            frozen=members + follows,
+            reference=copy if recipe.reference.type == "copy" else "",
+        )
+        each.append((base, made))
+    found = _together(work, each)
     if sft is None or not recipe.sft_steps:
-        return made
+        return found
     one = replace(work, reply=min(work.reply, size.action))
-    taught = _estimate(recipe, [recipe.model], size, one, float(sft.batch_size), adapter=sft.adapter)
-    before = {f"{text}, SFT": replace(memory, rows=0) for text, memory in taught.memory.items()}
-    batches = {f"{text}, SFT": examples for text, examples in taught.batches.items()}
-    return replace(made, memory={**before, **made.memory}, batches={**batches, **made.batches})
+    for base in recipe.learner_bases:
+        taught = _estimate(recipe, [base.model], size, one, float(sft.batch_size), adapter=sft.adapter)
+        before = {f"{base}, SFT": replace(memory, rows=0) for memory in taught.memory.values()}
+        batches = {f"{base}, SFT": examples for examples in taught.batches.values()}
+        found = replace(found, memory={**before, **found.memory}, batches={**batches, **found.batches})
+    return found
+
+
+def _together(work: Workload, each: Sequence[tuple[LearnerBase, RunEstimate]]) -> RunEstimate:
+    """Join the estimates of bases that are loaded at once, each on its device."""
+    by_device: dict[str, tuple[str, ...]] = {}
+    for base, made in each:
+        by_device[base.device] = (*by_device.get(base.device, ()), *(str(base) for _ in made.memory))
+    return RunEstimate(
+        {str(base): memory for base, made in each for memory in made.memory.values()},
+        [text for _, made in each for text in made.unknown],
+        work,
+        {str(base): examples for base, made in each for examples in made.batches.values()},
+        {device: names for device, names in by_device.items() if len(names) > 1},
+    )
 
 
 def _episodes(stage: Any, game: Game[Any], own: Pools) -> float:
@@ -229,9 +252,14 @@ def _of_shapellm(recipe: ShapeLLMRecipe) -> RunEstimate:
         reply=reply,
         sft_examples=float(recipe.sft_steps * recipe.kl_sft.batch_size),
     )
-    adapter = learners[0].adapter if learners else AdapterSettings()
     batch = float(max((seat.ppo.batches.mini_batch_size for seat in learners), default=1))
-    return _estimate(recipe, recipe.bases, size, work, batch, adapter=adapter, learners=len(learners))
+    each: list[tuple[LearnerBase, RunEstimate]] = []
+    for base in recipe.learner_bases:
+        adapters = recipe.adapters_on(base)
+        adapter, count = (adapters or [AdapterSettings()])[0], len(adapters)
+        made = _estimate(recipe, [base.model], size, work, batch, adapter=adapter, learners=count)
+        each.append((base, made))
+    return _together(work, each)
 
 
 def _of_kl_sft(recipe: KLSFTRecipe) -> RunEstimate:

@@ -7,13 +7,13 @@ The state is reached by a prefix player, so that rollouts start in all parts of 
 Reference: DeepSeekMath (Shao et al. 2024), section 4.1; branched states are those of league-trained no-press Diplomacy.
 What differs: the G rollouts start in the middle of a game, an action may have an advantage for each of its parts, the
 group mean and the division by the standard deviation are the estimator `group_mean`, and the KL penalty is a setting of
-the loss.
-When not: where the seats must not share a policy; where one game is too long to be played G times from each state, take
-REINFORCE with its moving baseline.
+the loss. With `policies` each seat has a policy, perhaps on a model of its own, and they learn from the same episodes.
+When not: where one game is too long to be played G times from each state, take REINFORCE with its moving baseline.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, ClassVar, Literal, Self
 
@@ -25,9 +25,16 @@ from stratagem.players.model_player import ModelPlayer
 from stratagem.players.pools import make_bot
 from stratagem.training.algorithm import OnlineAlgorithm, check_opponents, check_overlap
 from stratagem.training.branched_rollouts import BranchedRollouts, BranchedRolloutSettings, check_game
+from stratagem.training.learner_models import LearnerModelSettings, check_learner_name, lay_over_optimizer
 from stratagem.training.message_branches import check_messages
 from stratagem.training.opponents.pool import SELF, OpponentPool, PoolSettings, Snapshots, check_snapshots
 from stratagem.training.recipe import OpponentsRecipe
+from stratagem.training.seated_rollouts import (
+    SeatedRollouts,
+    SeatPolicySettings,
+    check_policies_of_seats,
+    check_seats_of_game,
+)
 
 __path__: list[str] = []  # an import of a module that was below this name is answered by `base.moved` until 0.5
 
@@ -57,12 +64,45 @@ class GRPORecipe(OpponentsRecipe):
     """SFT, then GRPO on branched rollouts."""
 
     title: ClassVar[str] = "GRPO"
+    learners_table: ClassVar[str] = "policies"
     stage_name: ClassVar[str] = "grpo"
 
     algorithm: Literal["grpo"] = "grpo"
     """Name of the algorithm."""
     grpo: GRPOSettings = GRPOSettings()
     """Settings of GRPO."""
+    policies: dict[str, SeatPolicySettings] = Field(default={})
+    """Policies by names of your own, each with its seats and, where it says so, its own model; they play each other.
+    Without this table one policy plays all seats."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _over_optimizer(cls, data: Any) -> Any:
+        return lay_over_optimizer(data, cls.learners_table, cls.stage_name, cls.model_fields["grpo"].default)
+
+    @model_validator(mode="after")
+    def _possible(self) -> Self:
+        for name in self.policies:
+            check_learner_name(name, "policy")
+        check_policies_of_seats(self.policies)
+        settings = self.grpo
+        only_self = settings.matchmaker.type == "shares" and set(settings.opponents) == {SELF}
+        if self.policies and not (only_self and not settings.snapshot_every):
+            raise ValueError(
+                "`policies` play each other, and nobody else: leave `opponents`, `matchmaker` and `snapshot_every` of "
+                "`grpo` out, or train a league"
+            )
+        if self.policies and self.overlap:
+            raise ValueError("`policies` meet each other's present weights: leave `overlap` at 0")
+        return self
+
+    @property
+    def learners_by_name(self) -> Mapping[str, LearnerModelSettings]:
+        return self.policies or super().learners_by_name
+
+    @property
+    def seats_of_learners(self) -> Mapping[str, tuple[int, ...]]:
+        return {name: policy.seats for name, policy in self.policies.items()}
 
     @property
     def stage(self) -> GRPOSettings:
@@ -83,6 +123,8 @@ class GRPOAlgorithm(OnlineAlgorithm[GRPORecipe]):
         recipe = self.recipe
         check_snapshots(recipe, recipe.grpo)
         for game in self.games:
+            if recipe.policies:
+                check_seats_of_game(recipe.policies, game)
             check_game(recipe.grpo, game)
             check_messages(recipe.grpo.advantage, game)
             others = recipe.grpo.others
@@ -98,3 +140,6 @@ class GRPOAlgorithm(OnlineAlgorithm[GRPORecipe]):
         settings = self.recipe.grpo
         opponents = OpponentPool(settings, game, player, self.snapshots)
         return BranchedRollouts(settings, game, player, key, opponents)
+
+    def seated_collector(self, game: Game[Any], players: Mapping[str, ModelPlayer], key: Key) -> SeatedRollouts:
+        return SeatedRollouts(self.recipe.grpo, game, players, self.recipe.seats_of_learners, key)

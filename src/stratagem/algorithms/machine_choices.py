@@ -6,12 +6,11 @@ They are chosen when a run is made, and stored in it, so that a resumed run keep
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 from stratagem.algorithms.estimates import estimate_run
-from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.language.models.devices import find_device
 from stratagem.language.models.known_shapes import shape_of
 from stratagem.language.models.load import choose_dtype
@@ -55,7 +54,7 @@ def choose_checkpointing(recipe: R, device: float) -> tuple[R, CheckpointingChoi
         return recipe, None
     plain = recipe.model_copy(update={_SETTING: False})
     estimate = estimate_run(plain)
-    totals = [memory.total() for memory in estimate.memory.values()] if estimate is not None else []
+    totals = list(estimate.totals().values()) if estimate is not None else []
     if not totals or not device:
         return plain, None
     used = max(totals) > USED * device
@@ -132,9 +131,10 @@ def _change_models(recipe: R, change: Callable[[str], str]) -> R:
     updates: dict[str, Any] = {}
     if model := getattr(recipe, "model", ""):
         updates["model"] = change(model)
-    if isinstance(recipe, ShapeLLMRecipe):
-        updates["seats"] = {
-            name: seat.model_copy(update={"model": change(text)}) if (text := getattr(seat, "model", "")) else seat
-            for name, seat in recipe.seats.items()
-        }
+    for table in ("seats", "learners", "policies"):
+        if isinstance(own := getattr(recipe, table, None), Mapping) and own:
+            updates[table] = {
+                name: one.model_copy(update={"model": change(text)}) if (text := getattr(one, "model", "")) else one
+                for name, one in own.items()
+            }
     return recipe.model_copy(update=updates) if updates else recipe

@@ -110,6 +110,10 @@ class DryRun(Result):
 
         lines += [str(choice) for choice in (*self.formats, self.checkpointing) if choice is not None]
         lines.append(f"Memory is without {NOT_COUNTED}.")
+        totals = self.estimate.totals()
+        for device, names in self.estimate.on_one_device.items():
+            size = totals[" and ".join(names)] / _GIB
+            lines.append(f"On {device or 'one device'}, {' and '.join(names)} take {size:.2f} GiB together.")
         if self.estimate.unknown:
             lines.append(f"The sizes of {', '.join(self.estimate.unknown)} are not known without a download.")
         if self.seconds is None:

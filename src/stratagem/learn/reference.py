@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal, Self
 
-import torch
 from pydantic import Field, field_validator, model_validator
 
 from stratagem.base.errors import BadParameter
@@ -17,12 +15,11 @@ from stratagem.base.options import whole, within
 from stratagem.base.registry import Registry
 from stratagem.base.settings import FiniteSettings
 from stratagem.language.models.adapters import adapter_parameters, average_adapter, copy_adapter
+from stratagem.language.models.devices import check_device, read_device
 from stratagem.language.models.language_model import LanguageModel
-from stratagem.language.models.unloaded import is_dry
 
 REFERENCE = "reference"
 """Name of the reference adapter; a checkpoint saves it beside the policy's."""
-_DEVICE = re.compile(r"cpu|mps|cuda(:[0-9]+)?")
 
 
 class ReferenceRule(ABC):
@@ -132,9 +129,7 @@ class ReferenceSettings(FiniteSettings):
     @field_validator("device")
     @classmethod
     def _device(cls, device: str) -> str:
-        if device and not _DEVICE.fullmatch(device):
-            raise ValueError(f"there is no device {device!r}: say cpu, cuda, or one of several as cuda:1")
-        return device
+        return read_device(device)
 
     @model_validator(mode="after")
     def _check_average(self) -> Self:
@@ -154,13 +149,7 @@ class ReferenceSettings(FiniteSettings):
 
     def check_device(self) -> None:
         """Refuse a device that this machine does not have, before anything is trained."""
-        kind, _, number = self.device.partition(":")
-        there = {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}.get(kind, 1)
-        if not is_dry() and int(number or 0) >= there:
-            raise BadParameter(
-                f"`reference.device` cannot be {self.device}: this machine has {there} devices of {kind}. Name another "
-                "one, or leave it out, for the device of the policy."
-            )
+        check_device("reference.device", self.device, "the device of the policy")
 
     def make(self, lm: LanguageModel, policy: str) -> MovingReference | None:
         """Make the `reference` of a learner on the policy's own model; on resuming, restore the weights afterwards."""

@@ -38,6 +38,15 @@ def by_seat(game: Game[Any], matchups: Sequence[Matchup], metrics: Sequence[str]
     )
 
 
+def measure_seats(
+    game: Game[Any], matchups: Sequence[Matchup], metrics: Sequence[str], seats: Sequence[Seat]
+) -> dict[str, Estimate | None]:
+    """Return the metrics that are printed by seat, over all episodes in which the agent had one of some seats."""
+    own = [_at(matchup, seat) for matchup in matchups for seat in seats]
+    sample = Sample(game, tuple(matchup for matchup in own if matchup.episodes))
+    return {name: METRICS.measure(name, sample) for name in metrics if METRICS[name].by_seat}
+
+
 def _at(matchup: Matchup, seat: Seat) -> Matchup:
     """Return the episodes in which the agent had that seat."""
     return replace(matchup, episodes=tuple(e for e in matchup.episodes if e.seat_of(0) == seat), expectations=())

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from stratagem.games.base import View
 from stratagem.players.base import Ask, Mix, Player, Traits, Turn
 from stratagem.players.members import PlayerBase, members_of
+
+P = TypeVar("P", bound=Player)
+
+
+def players_by_seat(players: Mapping[str, P], seats: Mapping[str, Collection[int]]) -> list[P]:
+    """Return players in the order of a game's seats, each at all seats that stand under its name."""
+    by_seat = {seat: players[name] for name, own in seats.items() for seat in own}
+    return [by_seat[seat] for seat in sorted(by_seat)]
 
 
 @dataclass(frozen=True)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cached_property, partial
 from typing import Any, ClassVar, Generic, TypeVar
 
 from stratagem.base.errors import BadParameter, CannotCompute
@@ -20,9 +20,10 @@ from stratagem.players.pools import make_bot
 from stratagem.playing.match import Match
 from stratagem.playing.workers.plan import change_plan, current
 from stratagem.playing.workers.threads import threads
-from stratagem.training.artifacts import Artifacts
+from stratagem.training.artifacts import artifacts_of
 from stratagem.training.by_game import check_names, warn_of_broken_rules
-from stratagem.training.collector import Collector
+from stratagem.training.collector import Collector, SeatedCollector
+from stratagem.training.learner_models import LearnerBase, check_devices
 from stratagem.training.loop import train
 from stratagem.training.online import Online
 from stratagem.training.recipe import OpponentsRecipe, PolicyRecipe
@@ -84,6 +85,7 @@ class PolicyAlgorithm(Algorithm[P]):
 
     def check(self) -> None:
         self.recipe.reference.check_device()
+        check_devices(self.recipe.learners_table, self.recipe.learners_by_name)
         check_names(self.games, "train in one of them, and imitate play of the others by `[[sft.sources]]`")
         check_imitated(self.recipe, self.games, self.run)
         warn_of_broken_rules(self.games)
@@ -92,13 +94,15 @@ class PolicyAlgorithm(Algorithm[P]):
             check_style(self.recipe.mode, make_style(self.recipe.style), state.view(state.to_act[0]))
 
     def stages(self) -> Sequence[Callable[[], Stage]]:
-        return [self._sft, self._main] if self.recipe.sft_steps else [self._main]
+        bases = self.recipe.learner_bases if self.recipe.sft_steps else ()
+        return [*(partial(self._sft, base) for base in bases), self._main]
 
-    def _sft(self) -> Stage:
-        return sft(self.recipe, self.run, self.games, strict=self.strict)
+    def _sft(self, base: LearnerBase) -> Stage:
+        return sft(self.recipe, self.run, self.games, base, strict=self.strict)
 
     def _main(self) -> Stage:
-        Artifacts(self.run, self.recipe.model).merge_base()
+        for artifacts in artifacts_of(self.run, self.recipe.learner_bases, part=False).values():
+            artifacts.merge_base()
         return self.main_stage()
 
     @abstractmethod
@@ -113,8 +117,12 @@ class OnlineAlgorithm(PolicyAlgorithm[P]):
     def collector(self, game: Game[Any], player: ModelPlayer, key: Key) -> Collector:
         """Make the collector of one game's rollouts."""
 
+    def seated_collector(self, game: Game[Any], players: Mapping[str, ModelPlayer], key: Key) -> SeatedCollector:
+        """Make the collector of the rollouts of several policies, where a recipe has one for each seat."""
+        raise BadParameter(f"The algorithm {type(self).__name__} trains one policy, which plays all seats.")
+
     def main_stage(self) -> Stage:
-        return Online(self.recipe, self.run, self.games, self.collector, strict=self.strict)
+        return Online(self.recipe, self.run, self.games, self.collector, self.seated_collector, strict=self.strict)
 
 
 def check_opponents(recipe: OpponentsRecipe, game: Game[Any], *others: str, exact: bool = False) -> None:

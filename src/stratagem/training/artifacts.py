@@ -7,7 +7,7 @@ the run saves the adapter of SFT there instead, and later stages go on with a co
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from stratagem.language.models.merging import merge_adapter
 from stratagem.language.models.reference import parse_model
 from stratagem.language.models.run_models import RunModel, RunModels, outside, own_text, resolve_model, write_run_models
 from stratagem.players.language import language_player
+from stratagem.training.learner_models import LearnerBase
 from stratagem.training.runs.checkpoint import checkpoint_folders
 from stratagem.training.runs.files import new_folder
 from stratagem.training.runs.folder import RunFolder
@@ -32,9 +33,11 @@ BASE = "base"
 class Artifacts:
     """Base of a run and its models; `part` is the subfolder of a base in a run with several."""
 
-    def __init__(self, run: RunFolder, model: str, part: str = "") -> None:
+    def __init__(self, run: RunFolder, model: str, part: str = "", device: str = "") -> None:
+        """`device` is where the base is loaded; empty for the usual one."""
         self.run = run
         self.model = model
+        self.device = device
         self.folder = run.path / BASE / part if part else run.path / BASE
 
     @property
@@ -81,16 +84,20 @@ class Artifacts:
         """Merge the adapter of the recipe's model into a base; a model without an adapter is the base itself."""
         if self.made or not resolve_model(parse_model(self.model)).adapters:
             return
-        lm = load(self.model)
+        lm = self.load_given()
         merge_adapter(lm, adapter_names(lm)[0])
         self.save_base(lm)
+
+    def load_given(self) -> LanguageModel:
+        """Load the recipe's model, before the run has a base of its own."""
+        return load(self.model, device=self.device or None)
 
     def load(self, **options: str) -> LanguageModel:
         """Load the base; a base in the run's folder is named by its relative path, so the run can be moved.
 
         `options` are a device and a number format in place of the usual ones.
         """
-        lm = load(self.base, **options)
+        lm = load(self.base, **({"device": self.device} if self.device else {}) | options)
         if lm.name.startswith(own := f"dir:{self.run.path}/"):
             lm.name = f"dir:{lm.name.removeprefix(own)}"
         if self.start_adapter.is_dir():
@@ -116,13 +123,21 @@ class Artifacts:
             return self.base_and_start()[1].model_copy(update={"adapter": str(path / adapter)})
         return RunModel(model=f"dir:{path / MODEL}{self.options}")
 
-    def checkpoints(self, adapter: str, after: int = 0) -> dict[int, RunModel]:
-        """Return the models of all checkpoints after a step."""
+    def checkpoints(self, adapter: str, after: int = 0, part: str = "") -> dict[int, RunModel]:
+        """Return the models of all checkpoints after a step; `part` is the folder of this model in a checkpoint."""
         return {
-            step: self.saved_model(folder, f"{ADAPTERS}/{adapter}")
+            step: self.saved_model(folder / part, f"{ADAPTERS}/{adapter}")
             for step, folder in checkpoint_folders(self.run).items()
             if step > after
         }
+
+
+def artifacts_of(run: RunFolder, bases: Sequence[LearnerBase], *, part: bool = True) -> dict[LearnerBase, Artifacts]:
+    """Return the artifacts of each base of a run, each with a folder; without `part` the only base needs none."""
+    alone = not part and len(bases) == 1
+    return {
+        base: Artifacts(run, base.model, "" if alone else str(number), base.device) for number, base in enumerate(bases)
+    }
 
 
 class SavedModels(NamedTuple):

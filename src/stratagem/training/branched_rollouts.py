@@ -225,6 +225,16 @@ def own_parts(decision: Decision) -> list[ActionPart]:
     return [part for part in decision.parts if part.slot]
 
 
+class RolloutAdvantages(NamedTuple):
+    """Decisions of the trained seats with their advantages."""
+
+    rows: list[SelectedDecision]
+    estimate: AdvantageEstimate
+    counts: dict[str, int]
+    episodes: list[Episode]
+    """Prefixes, rollouts and branches at messages."""
+
+
 class BranchedRollouts:
     """Collector of one agent's branched rollouts in one game, for GRPO and the league."""
 
@@ -283,6 +293,13 @@ class BranchedRollouts:
 
     def make_batch(self, groups: Sequence[Group], episodes: Sequence[Episode]) -> RolloutBatch:
         """Estimate the advantages of the rollouts, and return their training examples."""
+        found = self.estimate_advantages(groups, episodes)
+        examples = training_examples(found.rows, found.estimate, self.agent.speaker.engine.vocabulary)
+        terms = frozenset(found.estimate.centred_terms)
+        return RolloutBatch(examples, self.metrics_of(found.rows), found.episodes, found.counts, terms)
+
+    def estimate_advantages(self, groups: Sequence[Group], episodes: Sequence[Episode]) -> RolloutAdvantages:
+        """Estimate the advantages of the trained seats' decisions."""
         rows, weights = list(self._rows(groups, episodes)), self.settings.reward_weights
         branches = self._branches(groups, episodes)
         terms = {name: [row.rewards[name] for row in rows] for name in weights}
@@ -295,9 +312,8 @@ class BranchedRollouts:
         self._estimator_state = dict(estimate.state)
         counts = {**estimate.counts, **self._clip_counts(estimate), **self._seat_counts(groups)}
         clipped = replace(estimate, advantage=self._clip_advantages(estimate.advantage))
-        examples = training_examples(rows, clipped, self.agent.speaker.engine.vocabulary)
         every = [*(group.parent for group in groups), *episodes, *branches.episodes.values()]
-        return RolloutBatch(examples, self._metrics(rows), every, counts, frozenset(estimate.centred_terms))
+        return RolloutAdvantages(rows, clipped, counts, every)
 
     def state(self) -> dict[str, Any]:
         """State of the advantage estimator, such as its baselines, and of the opponents."""
@@ -327,8 +343,13 @@ class BranchedRollouts:
         # counted over all iterations, so that with fewer groups than seats each seat has its turn
         turn = iteration * self.settings.groups_per_batch + number
         own = turn % seats if self.settings.stratified else at.at("seat").integer(seats)
-        slots = tuple((seat - own) % seats for seat in range(seats))
-        return Group(parent, last_asked(parent, own), slots, self.opponents.draw(at.at("opponent")), at)
+        lineup = self.opponents.draw(at.at("opponent"))
+        return Group(parent, last_asked(parent, own), self.slots_of(own), lineup, at)
+
+    def slots_of(self, own: Seat) -> tuple[int, ...]:
+        """Return the slot of the player at each seat of a group that branches where the seat `own` acts."""
+        seats = self.game.spec.seats
+        return tuple((seat - own) % seats for seat in range(seats))
 
     def _rows(self, groups: Sequence[Group], episodes: Sequence[Episode]) -> Iterator[SelectedDecision]:
         """Yield the rows of the trained seats' decisions, by episode and seat."""
@@ -371,7 +392,7 @@ class BranchedRollouts:
         counts = [own.count(seat) for seat in range(self.game.spec.seats)]
         return {SEAT_LEAST: min(counts), SEAT_MOST: max(counts)}
 
-    def _metrics(self, rows: Sequence[SelectedDecision]) -> dict[str, float]:
+    def metrics_of(self, rows: Sequence[SelectedDecision]) -> dict[str, float]:
         """Return means over the trained seats' trajectories."""
         count = len({(row.episode, row.decision.seat) for row in rows}) or 1
         game, terms = self.game.spec.name, self.settings.reward_weights

@@ -43,6 +43,22 @@ class Collector(Protocol):
         ...
 
 
+class SeatedCollector(Protocol):
+    """Collector of the rollouts of several policies in one game, which play each other."""
+
+    def collect_each(self, iteration: int) -> dict[str, RolloutBatch]:
+        """Play an iteration, and return the batch of each policy; every episode is in one of them."""
+        ...
+
+    def state(self) -> dict[str, Any]:
+        """All that a later iteration depends on."""
+        ...
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue from a state."""
+        ...
+
+
 def merge(parts: Sequence[RolloutBatch]) -> RolloutBatch:
     """Merge the batches of several games; every example gets all reward terms, and the total number as divisor."""
     examples = [example for part in parts for example in part.examples]

@@ -177,6 +177,15 @@ class RunEstimate:
     workload: Workload = Workload()
     batches: dict[str, list[Example]] = field(default_factory=dict, repr=False)
     """Examples of the largest optimizer step by the text of the model, as far as the estimate looks at them."""
+    on_one_device: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Models that are in the memory of one device at once, by the device; only where there are several."""
+
+    def totals(self) -> dict[str, float]:
+        """Return the bytes of each model, and those of the models that share a device."""
+        totals = {text: memory.total() for text, memory in self.memory.items()}
+        for names in self.on_one_device.values():
+            totals[" and ".join(names)] = sum(totals[name] for name in names)
+        return totals
 
     def data(self, speed: Speed) -> dict[str, Any]:
         """Return the estimate as plain data: bytes, tokens and seconds."""

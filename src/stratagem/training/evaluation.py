@@ -9,13 +9,13 @@ from __future__ import annotations
 import json
 import math
 import warnings
-from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from stratagem.base.errors import CannotCompute
-from stratagem.games.base import Game
+from stratagem.games.base import Game, Seat
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.language.engines.caches import reset_caches
@@ -25,6 +25,7 @@ from stratagem.language.models.decoding_settings import DecodingSettings
 from stratagem.language.models.run_models import own_name, own_text
 from stratagem.learn.monitor import TrainingWarning
 from stratagem.measure.agreement import disagreements
+from stratagem.measure.by_seat import measure_seats
 from stratagem.measure.evaluate import EvaluationRow, GameResult, evaluate, measure_player
 from stratagem.measure.matchups import Evaluator
 from stratagem.measure.openings import opening_policy
@@ -73,6 +74,8 @@ class Validation:
 
     recipe: PolicyRecipe
     games: Sequence[Game[Any]]
+    seats: Mapping[str, Sequence[Seat]] = field(default_factory=dict)
+    """Seats of each policy, where several play together."""
     failed: list[Episode] = field(default_factory=list)
     """Episodes of the latest validation with a turn at which a player failed."""
 
@@ -87,6 +90,8 @@ class Validation:
         for game in self.games:
             row = self._row(game, agent)
             metrics |= _metrics(game, row)
+            for name, seats in self.seats.items():
+                metrics |= _metrics_of_seats(name, seats, game, row)
             self.failed.extend(one for played in row.matchups for one in played.episodes if one.failed_turns())
             scores.append(self._score(game, row))
         return metrics | {"checkpoint_metric": sum(scores) / len(scores)}
@@ -129,6 +134,13 @@ def _metrics(game: Game[Any], row: EvaluationRow) -> dict[str, float]:
     return metrics
 
 
+def _metrics_of_seats(name: str, seats: Sequence[Seat], game: Game[Any], row: EvaluationRow) -> dict[str, float]:
+    """Return the means of the metrics of a seat, over the episodes in which a policy had its seats."""
+    found = measure_seats(game, row.matchups, list(row.metrics), seats)
+    means = {metric.replace(" ", "_"): value.mean for metric, value in found.items() if value is not None}
+    return {f"{name}/{game.spec.name}/validation/{metric}": mean for metric, mean in means.items()}
+
+
 def _has_illegal(row: EvaluationRow) -> bool:
     """True if the player ever had an illegal reply."""
     return any(episode.num_illegal[episode.seat_of(0)] for matchup in row.matchups for episode in matchup.episodes)
@@ -147,11 +159,15 @@ def save_policies(run: RunFolder, games: Sequence[Game[Any]], step: int, player:
         write_file(folder / f"{game.spec.name}-{step:06d}.json", json.dumps(data, indent=1) + "\n")
 
 
-def _base_once(run: RunFolder, policy: TrainablePolicy | None) -> AbstractContextManager[None]:
-    """Serve models on the base of a policy by the policy's engine, where that reads the policy's own weights."""
-    if policy is None or policy.adapter is None or policy.engine.capabilities.copies:
-        return nullcontext()
-    return serving_base(own_text(run.path, "start"), policy.engine)
+@contextmanager
+def _bases_once(run: RunFolder, policies: Mapping[str, TrainablePolicy]) -> Iterator[None]:
+    """Serve models on the bases of policies by the policies' engines, where these read the policies' own weights."""
+    with ExitStack() as stack:
+        for name, policy in policies.items():
+            if policy.adapter is not None and not policy.engine.capabilities.copies:
+                label = f"start/{name}" if name else "start"
+                stack.enter_context(serving_base(own_text(run.path, label), policy.engine))
+        yield
 
 
 def _warn_of_faults(results: Sequence[GameResult]) -> None:
@@ -175,6 +191,8 @@ class Final:
     seed: int
     chance: bool = True
     """Inclusion of a row for random play."""
+    seats: bool = False
+    """Figures by seat, too."""
 
     @classmethod
     def of(cls, recipe: PolicyRecipe, games: Sequence[Game[Any]]) -> Final:
@@ -184,7 +202,8 @@ class Final:
         metrics = tuple(dict.fromkeys(metric for suite in suites for metric in suite.metrics))
         suite = Suite(", ".join(recipe.games), "A training run's games.", lines, metrics, recipe.test_episodes)
         key = Key(recipe.seed).at("test")
-        return cls(suite, _evaluator(recipe, recipe.test_episodes, key), recipe.seed)
+        seats = bool(recipe.seats_of_learners)
+        return cls(suite, _evaluator(recipe, recipe.test_episodes, key), recipe.seed, seats=seats)
 
     def write(
         self,
@@ -192,13 +211,14 @@ class Final:
         titles: Mapping[str, str],
         decoding: DecodingSettings | None = None,
         *,
-        policy: TrainablePolicy | None = None,
+        policies: Mapping[str, TrainablePolicy] | None = None,
     ) -> None:
         """Evaluate models of a run by their labels, each with its title; an existing evaluation is kept.
 
-        Models on the base of a `policy` that trains an adapter play by its engine, so that the base is in memory once.
+        Models on the base of one of the `policies` that trains an adapter play by its engine, so that the base is in
+        memory once.
         """
-        write_json_once(run.path / EVALUATION, lambda: self.evaluate_models(run, titles, decoding, policy=policy))
+        write_json_once(run.path / EVALUATION, lambda: self.evaluate_models(run, titles, decoding, policies=policies))
 
     def evaluate_models(
         self,
@@ -206,13 +226,15 @@ class Final:
         titles: Mapping[str, str],
         decoding: DecodingSettings | None = None,
         *,
-        policy: TrainablePolicy | None = None,
+        policies: Mapping[str, TrainablePolicy] | None = None,
     ) -> dict[str, Any]:
         """Return the evaluation of models of a run by their labels, each with its title."""
         reset_caches()
         names = {name: own_name(label) for label, name in player_names(run, titles, decoding).items()}
-        with _base_once(run, policy), counting_outcomes() as outcomes:
-            results = under_names(evaluate(self.suite, list(names), self.evaluator, chance=self.chance), names)
+        with _bases_once(run, policies or {}), counting_outcomes() as outcomes:
+            results = under_names(
+                evaluate(self.suite, list(names), self.evaluator, chance=self.chance, seats=self.seats), names
+            )
         _warn_of_faults(results)
         data = evaluation_json(results, self.suite.name, self.seed, self.evaluator.episodes)
         del data["made_by"]["command"]  # it names folders, and may be that of a resume; `run.json` has the first

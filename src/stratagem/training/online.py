@@ -19,15 +19,19 @@ from stratagem.language.engines.open import open_engine
 from stratagem.language.models.adapters import average_adapter, copy_adapter
 from stratagem.language.models.decoding_settings import DecodingSettings
 from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.models.run_models import RunModel
 from stratagem.learn.example import OLD_LOGPROBS
 from stratagem.learn.policy import Policy
 from stratagem.learn.reference import MovingReference
+from stratagem.players.base import Player
 from stratagem.players.model_player import ModelPlayer
+from stratagem.players.seated import SeatedPlayers, players_by_seat
 from stratagem.playing.records import Episode
 from stratagem.playing.workers.plan import current
-from stratagem.training.artifacts import Artifacts, SavedModels, label_models, publish
-from stratagem.training.collector import Collector, RolloutBatch, merge
+from stratagem.training.artifacts import Artifacts, SavedModels, artifacts_of, label_models, publish
+from stratagem.training.collector import Collector, RolloutBatch, SeatedCollector, merge
 from stratagem.training.evaluation import Final, Validation, save_policies
+from stratagem.training.learner_models import LearnerBase
 from stratagem.training.policy import POLICY, TrainablePolicy, TrainingData, model_player
 from stratagem.training.recipe import PolicyRecipe
 from stratagem.training.runs.folder import RunFolder
@@ -128,13 +132,13 @@ def policy_of(
     """
     engine = engine or open_engine(lm, recipe.engine.value)
     model_player(decoding_settings(recipe), engine, games=games)
-    stage, seed = recipe.stage, recipe.seed if seed is None else seed
+    stage, own, seed = recipe.stage, recipe.of_learner(name), recipe.seed if seed is None else seed
     policy = TrainablePolicy(
         lm,
         engine,
         decoding_settings(recipe),
         name=name,
-        adapter=recipe.adapter if recipe.train == "adapter" else None,
+        adapter=own.adapter if recipe.train == "adapter" else None,
         seed=seed,
         policy=Policy(
             lm,
@@ -149,12 +153,38 @@ def policy_of(
         copy = start(**recipe.reference.options(lm))
         reference = Policy(copy, max_tokens_per_microbatch=recipe.max_tokens_per_microbatch)
     steps, key = stage.iterations * stage.optimizer_steps, Key(seed).at("dropout")
-    policy.assign(stage.loss.value, stage.optimizer, steps, key=key, reference=reference)
+    policy.assign(stage.loss.value, own.optimizer or stage.optimizer, steps, key=key, reference=reference)
     return policy
 
 
+def policies_of(
+    recipe: PolicyRecipe,
+    artifacts: Mapping[LearnerBase, Artifacts],
+    games: Sequence[Game[Any]],
+    *,
+    strict: bool = False,
+) -> dict[str, TrainablePolicy]:
+    """Make the policy of each learner of a recipe; each base is loaded once, and has an engine of its own."""
+    models = {base: own.load() for base, own in artifacts.items()}
+    engines = {base: open_engine(lm, recipe.engine.value) for base, lm in models.items()}
+    several = len(recipe.bases_by_learner) > 1
+    return {
+        name: policy_of(
+            recipe,
+            models[base],
+            engines[base],
+            name=name or POLICY,
+            seed=recipe.seed * 1000 + number if several else None,
+            strict=strict,
+            games=games,
+            start=artifacts[base].load,
+        )
+        for number, (name, base) in enumerate(recipe.bases_by_learner.items())
+    }
+
+
 class Online(Stage):
-    """Iterations of rollouts and updates of one policy, with validation at intervals."""
+    """Iterations of rollouts and updates, with validation at intervals, of one policy or of one for each seat."""
 
     def __init__(
         self,
@@ -162,29 +192,52 @@ class Online(Stage):
         run: RunFolder,
         games: Sequence[Game[Any]],
         collector: Callable[[Game[Any], ModelPlayer, Key], Collector],
+        seated_collector: Callable[[Game[Any], Mapping[str, ModelPlayer], Key], SeatedCollector] | None = None,
         *,
         strict: bool = False,
     ) -> None:
+        """`seated_collector` plays several policies, each at its seats, where the recipe has them."""
         self.recipe = recipe
         self.run = run
         self.games = games
-        self.artifacts = Artifacts(run, recipe.model)
-        lm = self.artifacts.load()
-        self.policy = policy_of(recipe, lm, strict=strict, games=games, start=self.artifacts.load)
-        self.policies = {"": self.policy}
+        self.artifacts = artifacts_of(run, recipe.learner_bases, part=False)
+        self.learners = policies_of(recipe, self.artifacts, games, strict=strict)
+        self.policies = self.learners
         self.num_steps = recipe.stage.iterations
-        self.validation = Validation(recipe, games)
+        self.validation = Validation(recipe, games, seats=recipe.seats_of_learners)
         self.stopping = StoppingRule(recipe.stop)
         key = Key(recipe.seed).at(recipe.stage_name)
-        self.overlap = Overlap(self.policy, self.num_steps) if recipe.overlap else None
-        player = self.policy.player if self.overlap is None else self.overlap.player
-        self.collectors = [collector(game, player, key) for game in games]
+        players = {name: policy.player for name, policy in self.learners.items()}
+        self.collectors: Sequence[Collector | SeatedCollector]
+        self.overlap: Overlap | None = None
+        self.agent: Player
+        """Player of validations: the policy, or at each seat the policy of the seat."""
+        if recipe.seats_of_learners:
+            assert seated_collector is not None, "an algorithm with policies of seats collects them"
+            self._seated = [seated_collector(game, players, key) for game in games]
+            self.collectors = self._seated
+            self.agent = SeatedPlayers(tuple(players_by_seat(players, recipe.seats_of_learners)))
+            return
+        [policy] = self.learners.values()
+        self.overlap = Overlap(policy, self.num_steps) if recipe.overlap else None
+        self._single = [
+            collector(game, policy.player if self.overlap is None else self.overlap.player, key) for game in games
+        ]
+        self.collectors = self._single
+        self.agent = policy.player
 
     def begin(self, step: int) -> Metrics:
         return self.evaluate(0) if not step else {}
 
     def batches(self, step: int) -> Iterator[TrainingBatch]:
         reset_caches()
+        if self.recipe.seats_of_learners:
+            parts = [collector.collect_each(step) for collector in self._seated]
+            for name in self.learners:
+                batch = merge([part[name] for part in parts])
+                metrics = {f"{name}/{metric}": value for metric, value in batch.metrics.items()}
+                yield TrainingBatch(batch.episodes, name, training_data(batch), metrics)
+            return
         batch = (
             self._collect(step)
             if self.overlap is None
@@ -193,7 +246,7 @@ class Online(Stage):
         yield TrainingBatch(batch.episodes, "", training_data(batch), batch.metrics)
 
     def _collect(self, step: int) -> RolloutBatch:
-        return merge([collector.collect(step) for collector in self.collectors])
+        return merge([collector.collect(step) for collector in self._single])
 
     def _collector_states(self) -> list[dict[str, Any]]:
         return [collector.state() for collector in self.collectors]
@@ -205,8 +258,8 @@ class Online(Stage):
         if self.overlap is not None:
             self.overlap.wait()
         reset_caches()
-        save_policies(self.run, self.games, self.recipe.sft_steps + step, self.policy.player)
-        metrics = self.validation.metrics(self.policy.player)
+        save_policies(self.run, self.games, self.recipe.sft_steps + step, self.agent)
+        metrics = self.validation.metrics(self.agent)
         self.stopping.add(metrics)
         return metrics
 
@@ -223,13 +276,17 @@ class Online(Stage):
         return self.evaluates(step) or self.recipe.checkpoint_due(step)
 
     def state(self) -> dict[str, Any]:
-        own = {"policy": self.policy.state()} | ({"stopping": self.stopping.values} if self.recipe.stop else {})
+        states = {name: policy.state() for name, policy in self.learners.items()}
+        own: dict[str, Any] = {"policies": states} if self.recipe.seats_of_learners else {"policy": states[""]}
+        own |= {"stopping": self.stopping.values} if self.recipe.stop else {}
         if self.overlap is None:
             return {**own, "collectors": self._collector_states()}
         return {**own, **self.overlap.state(self._collector_states)}
 
     def restore(self, state: State, folder: Path) -> None:
-        self.policy.restore(state["policy"], folder)
+        states = state["policies"] if self.recipe.seats_of_learners else {"": state["policy"]}
+        for name, policy in self.learners.items():
+            policy.restore(states[name], folder / self._part(name))
         self.stopping.values = list(state.get("stopping", ()))
         for collector, saved in zip(self.collectors, state["collectors"], strict=True):
             collector.restore(saved)
@@ -237,21 +294,40 @@ class Online(Stage):
             self.overlap.restore(state)
 
     def write(self, folder: Path) -> None:
-        self.policy.write(folder)
+        for name, policy in self.learners.items():
+            (folder / self._part(name)).mkdir(exist_ok=True)
+            policy.write(folder / self._part(name))
+
+    def _part(self, name: str) -> str:
+        """Return the folder of a policy in a checkpoint: whole models of several have one each."""
+        return name if self.recipe.train == "all" else ""
 
     def publish(self, run: RunFolder, best: int | None) -> None:
-        base, start = self.artifacts.base_and_start()
-        steps = self.artifacts.checkpoints(POLICY, after=self.recipe.sft_steps)
-        publish(run, label_models(SavedModels(base, start, steps, best)), decoding_settings(self.recipe))
+        models: dict[str, RunModel] = {}
+        for name, base in self.recipe.bases_by_learner.items():
+            own = self.artifacts[base]
+            steps = own.checkpoints(name or POLICY, after=self.recipe.sft_steps, part=self._part(name))
+            models |= label_models(SavedModels(*own.base_and_start(), steps, best), name)
+        publish(run, models, decoding_settings(self.recipe))
 
     def final_evaluation(self, best: int | None) -> None:
         final, titles = Final.of(self.recipe, self.games), self._titles(best)
-        final.write(self.run, titles, decoding_settings(self.recipe), policy=self.policy)
+        final.write(self.run, titles, decoding_settings(self.recipe), policies=self.learners)
 
     def _titles(self, best: int | None) -> dict[str, str]:
         """Return the labels of the evaluated models, each with its title in reports."""
+        titles: dict[str, str] = {}
+        for name, base in self.recipe.bases_by_learner.items():
+            last = max(
+                self.artifacts[base].checkpoints(name or POLICY, self.recipe.sft_steps, self._part(name)),
+                default=self.recipe.steps,
+            )
+            own = self._titles_of_steps(best, last)
+            titles |= {f"{label}/{name}": f"{name}: {title}" for label, title in own.items()} if name else own
+        return titles
+
+    def _titles_of_steps(self, best: int | None, last: int) -> dict[str, str]:
         title, before = self.recipe.title, self.recipe.sft_steps
-        last = max(self.artifacts.checkpoints(POLICY, after=before), default=self.recipe.steps)
         titles = {"base": "Base"} | ({"start": "SFT"} if before else {})
         titles |= {str(best): f"{title} (step {best - before})"} if best is not None else {}
         titles |= {str(last): f"{title}, last (step {last - before})"} if best != last else {}

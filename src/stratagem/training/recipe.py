@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import Any, ClassVar, Literal, Protocol, Self
 
 from pydantic import Field, model_validator
@@ -20,6 +21,13 @@ from stratagem.learn.reference import ReferenceSettings
 from stratagem.measure.best_response import BUDGET
 from stratagem.measure.sampled.limits import FEW
 from stratagem.measure.suites import Suite, find_suite
+from stratagem.training.learner_models import (
+    LearnerBase,
+    LearnerModelSettings,
+    LearnerOptions,
+    bases_of_learners,
+    each_base,
+)
 from stratagem.training.recipe_file import AnyRecipe, GradientCheckpointing, ModeName
 from stratagem.training.sft import AdapterSettings, SFTStageSettings
 from stratagem.training.stopping import StoppingSettings
@@ -43,6 +51,8 @@ class PolicyRecipe(SamplingSettings, AnyRecipe):
 
     title: ClassVar[str]
     """Title of the algorithm in reports."""
+    learners_table: ClassVar[str] = ""
+    """Name of the recipe's table of learners; empty where there is one learner without a name."""
     stage_name: ClassVar[str]
     """Name of the recipe's table with the settings of the iterations."""
 
@@ -157,7 +167,13 @@ class PolicyRecipe(SamplingSettings, AnyRecipe):
                 'with `overlap = 1` a copy of the adapter plays, and with `train = "all"` there is none: leave '
                 "`overlap` at 0"
             )
-        ref = parse_model(self.model)
+        for base in self.learner_bases:
+            self._check_base(base.model)
+        return self
+
+    def _check_base(self, model: str) -> None:
+        """Refuse a model that cannot be trained."""
+        ref = parse_model(model)
         if self.sft_steps and (ref.adapters or (ref.kind in ("run", "zoo") and ref.revision not in ("base", "start"))):
             raise ValueError(
                 "a `model` that was trained before cannot have SFT again: leave `sft` out, or set `sft.epochs` to 0"
@@ -166,7 +182,6 @@ class PolicyRecipe(SamplingSettings, AnyRecipe):
             raise ValueError("a `model` behind a server has no weights here: take one that is on this machine")
         if ref.four_bit:
             self._check_four_bit()
-        return self
 
     def _check_four_bit(self) -> None:
         """Refuse to train the weights of a model in 4 bits, or an adapter that cannot go on from that of SFT."""
@@ -190,12 +205,44 @@ class PolicyRecipe(SamplingSettings, AnyRecipe):
 
     @property
     def bases(self) -> tuple[str, ...]:
-        """Base model."""
-        return (self.model,)
+        """Base models, each once."""
+        return tuple(dict.fromkeys(base.model for base in self.learner_bases))
+
+    @property
+    def learners_by_name(self) -> Mapping[str, LearnerModelSettings]:
+        """Settings of each learner's model by the learner's name; by default one learner without a name."""
+        return {"": LearnerModelSettings()}
+
+    @property
+    def seats_of_learners(self) -> Mapping[str, tuple[int, ...]]:
+        """Seats of each policy, where several policies share a game; empty where one policy plays all seats."""
+        return {}
+
+    @property
+    def bases_by_learner(self) -> dict[str, LearnerBase]:
+        """Base of each learner, by the learner's name."""
+        return bases_of_learners(self.model, self.learners_by_name, shared=self.train == "adapter")
+
+    @property
+    def learner_bases(self) -> tuple[LearnerBase, ...]:
+        """Base models of the learners, each once."""
+        return each_base(self.bases_by_learner.values())
+
+    def of_learner(self, name: str) -> LearnerOptions:
+        """Return the optimizer and the adapter of a learner, its own or those of all."""
+        own = self.learners_by_name.get(name)
+        given = own if isinstance(own, LearnerOptions) else LearnerOptions()
+        optimizer, adapter = given.optimizer or self.stage.optimizer, given.adapter or self.adapter
+        return given.model_copy(update={"optimizer": optimizer, "adapter": adapter})
 
     @property
     def sft_steps(self) -> int:
         """Number of optimizer steps of SFT."""
+        return self.sft_steps_of_base * len(self.learner_bases)
+
+    @property
+    def sft_steps_of_base(self) -> int:
+        """Number of optimizer steps of SFT on each base."""
         if self.sft is None:
             return 0
         return self.sft.steps(self.sft.num_trained(len(self.games)))

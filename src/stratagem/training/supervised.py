@@ -20,7 +20,6 @@ from stratagem.games.key import Key
 from stratagem.language.engines.base import Engine
 from stratagem.language.engines.open import open_engine
 from stratagem.language.models.decoding_settings import DecodingSettings
-from stratagem.language.models.load import load
 from stratagem.language.prompting.catalogue import make_style
 from stratagem.learn.demonstrations.imitation import ImitatedPlayer, TeacherDecision, teacher_decisions
 from stratagem.learn.demonstrations.scripted import Cast, cast_of, demonstrations, shuffle_items
@@ -30,8 +29,9 @@ from stratagem.learn.losses.cross_entropy import CrossEntropy
 from stratagem.learn.policy import Policy
 from stratagem.players.asked_agent import AskedAgent
 from stratagem.players.pools import make_bot
-from stratagem.training.artifacts import Artifacts, SavedModels, label_models, publish
+from stratagem.training.artifacts import Artifacts, SavedModels, artifacts_of, label_models, publish
 from stratagem.training.by_game import check_games_of, demonstrators_of
+from stratagem.training.learner_models import LearnerBase
 from stratagem.training.online import decoding_settings
 from stratagem.training.policy import TrainablePolicy, TrainingData, model_player
 from stratagem.training.recipe import PolicyRecipe
@@ -194,15 +194,27 @@ def _cast(recipe: PolicyRecipe, settings: SFTStageSettings, game: Game[Any]) -> 
     return cast_of(game, demonstrators_of(settings.demonstrators, game), recipe.pools_of(game))
 
 
-def sft(recipe: PolicyRecipe, run: RunFolder, games: Sequence[Game[Any]], *, strict: bool = False) -> SupervisedStage:
-    """Make the SFT stage of a recipe: cross-entropy on the decisions of demonstrators or of a teacher."""
-    settings, key = recipe.sft, Key(recipe.seed)
+def sft(
+    recipe: PolicyRecipe,
+    run: RunFolder,
+    games: Sequence[Game[Any]],
+    base: LearnerBase | None = None,
+    *,
+    strict: bool = False,
+) -> SupervisedStage:
+    """Make the SFT stage of a recipe, of one `base` of several: cross-entropy on demonstrators or on a teacher."""
+    settings, key, bases = recipe.sft, Key(recipe.seed), recipe.learner_bases
     assert settings is not None
-    artifacts, lm = Artifacts(run, recipe.model), load(recipe.model)
+    base = base or bases[0]
+    name = f"sft-{bases.index(base)}" if len(bases) > 1 else "sft"
+    artifacts = artifacts_of(run, bases, part=False)[base]
+    lm = artifacts.load_given()
     engine = open_engine(lm, recipe.engine.value)
     model_player(decoding_settings(recipe), engine, games=games)  # which refuses what it could not play afterwards
     if recipe.train == "adapter":
-        recipe.adapter.check(lm)
+        for learner, own in recipe.bases_by_learner.items():
+            if own == base and (adapter := recipe.of_learner(learner).adapter) is not None:
+                adapter.check(lm)
     policy = TrainablePolicy(
         lm,
         engine,
@@ -220,9 +232,9 @@ def sft(recipe: PolicyRecipe, run: RunFolder, games: Sequence[Game[Any]], *, str
     if settings.file:
         keep_demonstrations(settings.file, run)
     examples = list(_examples(recipe, settings, games, engine, key, run))
-    policy.assign(CrossEntropy(), settings.optimizer, recipe.sft_steps, key=key.at("dropout"))
+    policy.assign(CrossEntropy(), settings.optimizer, recipe.sft_steps_of_base, key=key.at("dropout"))
     order, every = key.at("warm start"), 10 * recipe.evaluate_every
-    return SupervisedStage("sft", artifacts, policy, examples, settings, order, decoding_settings(recipe), every)
+    return SupervisedStage(name, artifacts, policy, examples, settings, order, decoding_settings(recipe), every)
 
 
 def _self_play(settings: SFTStageSettings, games: tuple[str, ...]) -> Sequence[SourceSettings]:

@@ -58,7 +58,7 @@ def edited(stopped, tmp_path):
         for file in newest.folder.iterdir():
             if not (tmp_path / file.name).exists():
                 (tmp_path / file.name).symlink_to(file)
-        league = LeagueState(recipe, run, Artifacts(run, recipe.model).load())
+        league = LeagueState(recipe, run, {recipe.learner_bases[0]: Artifacts(run, recipe.model).load()})
         league.restore(newest.state()["stage"], tmp_path)
         return league.population
 

@@ -19,7 +19,9 @@ from stratagem.training.runs.folder import RunFolder
 def state_in(path, **changes):
     data = {"games": ["kuhn(hands=1)"], "adapter": {"rank": 2}, "league": {"max_loaded_adapters": 2}, **changes}
     recipe = LeagueRecipe.read(data)
-    return LeagueState(recipe, RunFolder.create(path / "run", recipe, 0, "a test"), load(recipe.model))
+    return LeagueState(
+        recipe, RunFolder.create(path / "run", recipe, 0, "a test"), {recipe.learner_bases[0]: load(recipe.model)}
+    )
 
 
 def kept_in_turn(state, count):
@@ -27,7 +29,7 @@ def kept_in_turn(state, count):
     for step in range(count):
         for weight in state.learners["main"].learner.optimizer.weights:
             weight.data.add_(0.05)
-        state.engine.publish("main", step)
+        state.learners["main"].engine.publish("main", step)
         yield state.add_snapshot("main", step)
 
 
@@ -45,13 +47,15 @@ def test_who_was_met_last_stays(state):
     said = [seats.player(member).policy(view) for member in members]
     assert len({tuple(mix.values()) for mix in said}) == 4
     assert said[-1] == state.learners["main"].player.policy(view)
-    assert len(adapter_names(state.lm)) == 5
+    assert len(adapter_names(state.learners["main"].lm)) == 5
     seats.trim()
-    assert len(adapter_names(state.lm)) == 3
+    assert len(adapter_names(state.learners["main"].lm)) == 3
     again = [seats.player(member).policy(view) for member in members]
     assert [dict(mix) for mix in again] == [dict(mix) for mix in said]
     assert all(weight.requires_grad for weight in learner.optimizer.weights)
-    assert sum(weight.requires_grad for weight in state.lm.model.parameters()) == len(learner.optimizer.weights)
+    assert sum(weight.requires_grad for weight in state.learners["main"].lm.model.parameters()) == len(
+        learner.optimizer.weights
+    )
 
 
 @pytest.mark.runs
@@ -75,7 +79,7 @@ def test_seven_seats_with_seven_adapters_share_a_batch_and_each_says_what_it_say
 
     (whole,) = play([setup], BatchQueue(together))
     assert [len(adapters) for adapters in batches] == [7]
-    state.engine.reader.forget("")
+    state.learners["main"].engine.reader.forget("")
     (alone,) = play([setup], BatchQueue(lambda requests: [request.engine.answer([request])[0] for request in requests]))
     for one, other in zip(whole.decisions, alone.decisions, strict=True):
         assert one.action == other.action
@@ -87,7 +91,7 @@ def test_seven_seats_with_seven_adapters_share_a_batch_and_each_says_what_it_say
 
 def test_the_last_adapter_cannot_go(state):
     with pytest.raises(BadModel, match="one must stay"):
-        state.engine.drop_adapter("main")
+        state.learners["main"].engine.drop_adapter("main")
 
 
 def test_who_begins_anew_is_as_it_was_and_nothing_is_known_of_it(state):
@@ -95,7 +99,7 @@ def test_who_begins_anew_is_as_it_was_and_nothing_is_known_of_it(state):
     before = agent.policy(view)
     for weight in state.learners["main"].learner.optimizer.weights:
         weight.data.add_(0.1)
-    state.engine.publish("main", 1)
+    state.learners["main"].engine.publish("main", 1)
     state.results.record("main", "base", 1.0)
     assert agent.policy(view) != before
     state.reset("main")
@@ -110,5 +114,9 @@ def test_the_reference_of_who_begins_anew_begins_anew(tmp_path):
         weight.data.add_(0.1)
     learner.moving_reference.update(learner.moving_reference.rule.update_every)
     state.reset("main")
-    pairs = zip(adapter_parameters(state.lm, learner.moving_reference.name), learner.optimizer.weights, strict=True)
+    pairs = zip(
+        adapter_parameters(state.learners["main"].lm, learner.moving_reference.name),
+        learner.optimizer.weights,
+        strict=True,
+    )
     assert all(torch.equal(reference, weight) for reference, weight in pairs)

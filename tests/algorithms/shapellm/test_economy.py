@@ -11,6 +11,7 @@ from stratagem.games.key import Key
 from stratagem.players.catalogue import make_player
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.workers.shards import play_setups
+from stratagem.training.learner_models import LearnerBase
 from stratagem.training.runs.folder import RunFolder
 
 
@@ -23,7 +24,7 @@ def test_shared_prefixes_are_computed_once(tmp_path):
         }
     )
     game, (base,) = make_game(recipe.game), bases_of(recipe, RunFolder(tmp_path / "run")).values()
-    seats = SeatFactory(recipe, game, {"tiny": base}).seats()
+    seats = SeatFactory(recipe, game, {LearnerBase("tiny"): base}).seats()
     read = []
     base.lm.model.get_input_embeddings().register_forward_hook(lambda _, ids, __: read.append(ids[0].numel()))
     trials = Trials(game, seats, environments=5, episodes=1, key=Key(recipe.seed).at("shaping"))

@@ -22,7 +22,6 @@ from stratagem.games.key import Key
 from stratagem.language.engines.base import Engine
 from stratagem.language.engines.open import open_engine
 from stratagem.language.models.decoding_settings import DecodingSettings
-from stratagem.language.models.load import load
 from stratagem.language.models.reference import parse_model
 from stratagem.learn.example import Example
 from stratagem.learn.losses.kl_targets import KLTargets
@@ -33,7 +32,6 @@ from stratagem.training.algorithm import Algorithm
 from stratagem.training.artifacts import Artifacts
 from stratagem.training.policy import TrainablePolicy
 from stratagem.training.recipe_file import AnyRecipe
-from stratagem.training.runs.folder import RunFolder
 from stratagem.training.sft import AdapterSettings, SFTSettings
 from stratagem.training.stage import Stage
 from stratagem.training.supervised import SupervisedStage
@@ -97,8 +95,7 @@ class KLSFTRecipe(AnyRecipe):
 
 def kl_sft(
     recipe: KLSFTRecipe,
-    run: RunFolder,
-    part: str = "",
+    artifacts: Artifacts,
     *,
     name: str = "kl_sft",
     adapters: Iterable[AdapterSettings] = (),
@@ -108,8 +105,7 @@ def kl_sft(
 
     `adapters` come on the base later. Those that it cannot have are refused before it is trained.
     """
-    settings, key = recipe.kl_sft, Key(recipe.seed).at("kl_sft")
-    artifacts, lm = Artifacts(run, recipe.model, part), load(recipe.model)
+    settings, key, lm = recipe.kl_sft, Key(recipe.seed).at("kl_sft"), artifacts.load_given()
     for adapter in adapters:
         adapter.check(lm)
     engine = open_engine(lm, recipe.engine.value)
@@ -151,4 +147,4 @@ class KLSFTAlgorithm(Algorithm[KLSFTRecipe]):
         return self.recipe.steps
 
     def stages(self) -> Sequence[Callable[[], Stage]]:
-        return [partial(kl_sft, self.recipe, self.run, strict=self.strict)]
+        return [partial(kl_sft, self.recipe, Artifacts(self.run, self.recipe.model), strict=self.strict)]

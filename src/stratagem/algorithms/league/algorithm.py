@@ -28,10 +28,11 @@ from stratagem.playing.match import Setup
 from stratagem.playing.records import Episode
 from stratagem.playing.workers.shards import play_setups
 from stratagem.training.algorithm import PolicyAlgorithm, check_opponents
-from stratagem.training.artifacts import Artifacts, SavedModels, label_models, publish
+from stratagem.training.artifacts import Artifacts, SavedModels, artifacts_of, label_models, publish
 from stratagem.training.branched_rollouts import BranchedRollouts, Lineup, Opponents, check_game
 from stratagem.training.collector import merge
 from stratagem.training.evaluation import Final, Validation, save_policies
+from stratagem.training.learner_models import LearnerBase
 from stratagem.training.message_branches import check_messages
 from stratagem.training.online import decoding_settings, training_data
 from stratagem.training.opponents.booking import baseline, book
@@ -122,15 +123,23 @@ class Round:
         return frozen | {name: elo_among(*results.counts(name, others), known) for name in self.recipe.rated}
 
 
-def league_models(recipe: LeagueRecipe, artifacts: Artifacts, population: Population, best: str) -> dict[str, RunModel]:
-    """Return the models by label; `base`, `start`, `best` and `last` alone are the first learner's."""
-    base, start = artifacts.base_and_start()
+def league_models(
+    recipe: LeagueRecipe, artifacts: Mapping[LearnerBase, Artifacts], population: Population, best: str
+) -> dict[str, RunModel]:
+    """Return the models by label; `base`, `start`, `best` and `last` alone are the first learner's.
+
+    Only learners on another base than the first have `base` and `start` of their own.
+    """
+    bases = recipe.bases_by_learner
+    base, start = artifacts[bases[recipe.first]].base_and_start()
     members = [member for member in population.of(learns=False) if member.parent and member.adapter]
     models = {"base": base, "start": start}
     for learner in dict.fromkeys(member.parent for member in members):
-        steps = {m.step: start.model_copy(update={"adapter": m.adapter}) for m in members if m.parent == learner}
-        own = label_models(SavedModels(base, start, steps), learner)
-        models |= {label: model for label, model in own.items() if not label.startswith(("base/", "start/"))}
+        saved = artifacts[bases[learner]].base_and_start()
+        steps = {m.step: saved[1].model_copy(update={"adapter": m.adapter}) for m in members if m.parent == learner}
+        own = label_models(SavedModels(*saved, steps), learner)
+        common = ("base/", "start/") if bases[learner] == bases[recipe.first] else ()
+        models |= {label: model for label, model in own.items() if not label.startswith(common)}
     if best in population:
         models["best"] = start.model_copy(update={"adapter": population[best].adapter})
     if f"last/{recipe.first}" in models:
@@ -164,8 +173,9 @@ class Rounds(Stage):
         self.recipe = recipe
         self.run = run
         self.game: Game[Any] = make_bounded_game(recipe.games[0])
-        self.artifacts = Artifacts(run, recipe.model)
-        self.league = LeagueState(recipe, run, self.artifacts.load(), strict=strict)
+        self.artifacts = artifacts_of(run, recipe.learner_bases, part=False)
+        models = {base: own.load() for base, own in self.artifacts.items()}
+        self.league = LeagueState(recipe, run, models, strict=strict)
         self.policies = self.league.learners
         self.num_steps = recipe.league.iterations
         self.validation = Validation(recipe, [self.game])
@@ -248,7 +258,7 @@ class Rounds(Stage):
     def final_evaluation(self, best: int | None) -> None:
         """Evaluate the first learner against the frozen pool, and cross-play of all members."""
         first = self.league.learners[self.recipe.first]
-        Final.of(self.recipe, [self.game]).write(self.run, self._titles(), policy=first)
+        Final.of(self.recipe, [self.game]).write(self.run, self._titles(), policies={"": first})
         write_json_once(self.run.path / TABLE, self._cross_play)
 
     def _cross_play(self) -> dict[str, Any]:

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
-import re
-from typing import ClassVar, Literal, Self
+from collections.abc import Mapping
+from typing import Any, ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
 from stratagem.algorithms.league.roles import NamedLeagueMatch, read_league_match
 from stratagem.base.renamed.metrics import MetricName
-from stratagem.base.settings import FiniteSettings
 from stratagem.language.models.reference import parse_model
 from stratagem.training.branched_rollouts import BranchedRolloutSettings
+from stratagem.training.learner_models import (
+    LearnerBase,
+    LearnerModelSettings,
+    LearnerOptions,
+    check_learner_name,
+    lay_over_optimizer,
+)
 from stratagem.training.opponents.booking import MatchScore
 from stratagem.training.opponents.results import DECAY
 from stratagem.training.provided import LEAGUE, CollectedInputs
 from stratagem.training.recipe import OpponentsRecipe
 
 
-class LearnerSettings(FiniteSettings):
+class LearnerSettings(LearnerOptions):
     """One learner."""
 
     role: Literal["main", "main_exploiter", "league_exploiter"] = "main"
@@ -63,15 +69,13 @@ class LeagueSettings(BranchedRolloutSettings):
 
 BASE = "base"
 """Name of the base as a member."""
-_PREFIX = "lora_"
-"""Prefix of the names of peft's weights."""
-_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 
 
 class LeagueRecipe(OpponentsRecipe):
     """SFT, then learners that play each other, their snapshots, and other players."""
 
     title: ClassVar[str] = "League"
+    learners_table: ClassVar[str] = "learners"
     stage_name: ClassVar[str] = "league"
 
     algorithm: Literal["league"] = "league"
@@ -86,13 +90,30 @@ class LeagueRecipe(OpponentsRecipe):
     members: dict[str, str] = Field(default={})
     """Further members by name, from the start: players, as `stratagem players` names them."""
     with_base: bool = True
-    """Membership of the base."""
+    """Membership of the base; of each, where learners have several."""
     league: LeagueSettings = LeagueSettings()
     """Settings of the iterations and of the population."""
 
     @property
     def stage(self) -> LeagueSettings:
         return self.league
+
+    @model_validator(mode="before")
+    @classmethod
+    def _over_optimizer(cls, data: Any) -> Any:
+        return lay_over_optimizer(data, cls.learners_table, cls.stage_name, cls.model_fields["league"].default)
+
+    @property
+    def learners_by_name(self) -> Mapping[str, LearnerModelSettings]:
+        return self.learners
+
+    @property
+    def base_members(self) -> dict[str, LearnerBase]:
+        """Each base by the name of its member: `base` is that of the first learner, others have a learner's name."""
+        members: dict[LearnerBase, str] = {}
+        for name, base in self.bases_by_learner.items():
+            members.setdefault(base, f"{BASE}_{name}" if members else BASE)
+        return {name: base for base, name in members.items()}
 
     @property
     def first(self) -> str:
@@ -106,7 +127,7 @@ class LeagueRecipe(OpponentsRecipe):
 
     @model_validator(mode="after")
     def _start(self) -> Self:
-        if parse_model(self.model).four_bit and self.sft_steps:
+        if self.sft_steps and any(parse_model(model).four_bit for model in self.bases):
             raise ValueError("members of a league begin as the base, which in 4 bits has no SFT: leave `sft` out")
         return self
 
@@ -123,12 +144,13 @@ class LeagueRecipe(OpponentsRecipe):
         if len(self.games) != 1:
             raise ValueError("a league plays one game: name one in `games`")
         if self.train != "adapter":
-            raise ValueError('members of a league are adapters on one base: leave `train` at "adapter"')
+            raise ValueError('members of a league are adapters: leave `train` at "adapter"')
         for name in (*self.learners, *self.members):
-            _check_name(name)
-        if twice := sorted({BASE, *self.learners} & {*self.members}) or [n for n in self.learners if n == BASE]:
+            check_learner_name(name, "member")
+        bases = self.base_members
+        if twice := sorted({*bases, *self.learners} & {*self.members}) or [n for n in self.learners if n in bases]:
             raise ValueError(f"two members would be called {twice[0]}: give each a name of its own")
-        known = {*self.members, *self.learners} | ({BASE} if self.with_base else set())
+        known = {*self.members, *self.learners} | ({*bases} if self.with_base else set())
         for learner in self.learners.values():
             if unknown := [name for name in learner.matchmaker.value.named_members if name not in known]:
                 raise ValueError(f"nobody is called {unknown[0]!r}: members are {', '.join(sorted(known))}")
@@ -139,14 +161,3 @@ class LeagueRecipe(OpponentsRecipe):
         ):
             raise ValueError("a main exploiter needs a learner of the role main to exploit")
         return self
-
-
-def _check_name(name: str) -> None:
-    """Refuse a name that no adapter can have; peft would mistake a piece of its own prefix for one."""
-    if not _NAME.fullmatch(name):
-        raise ValueError(f"{name!r} cannot name a member: begin with a letter, and use letters, digits and _")
-    if name in _PREFIX:
-        raise ValueError(
-            f"{name!r} cannot name a member, since it is a piece of {_PREFIX!r}, with which the names of its adapter's "
-            f"weights begin: take another, such as {name}1"
-        )

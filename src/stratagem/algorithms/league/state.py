@@ -24,6 +24,7 @@ from stratagem.language.models.adapters import check_loadable, save_adapter
 from stratagem.language.models.language_model import LanguageModel
 from stratagem.learn.monitor import TrainingWarning
 from stratagem.players.pools import make_bot
+from stratagem.training.learner_models import LearnerBase
 from stratagem.training.online import policy_of
 from stratagem.training.opponents.member import Member, Population
 from stratagem.training.opponents.member_players import MemberPlayers
@@ -31,7 +32,6 @@ from stratagem.training.opponents.results import Results
 from stratagem.training.policy import TrainablePolicy
 from stratagem.training.runs.files import remove_folder, write_file
 from stratagem.training.runs.folder import RunFolder
-from stratagem.training.runs.weights import writes_adapters
 
 
 def admit(recipe: LeagueRecipe, member: Member) -> None:
@@ -74,12 +74,14 @@ OTHER_SCORE = (
 class LeagueState:
     """Population with its results and ratings, and the learners' policies."""
 
-    def __init__(self, recipe: LeagueRecipe, run: RunFolder, lm: LanguageModel, *, strict: bool = False) -> None:
-        """`strict` stops at the first fault that a monitor finds."""
+    def __init__(
+        self, recipe: LeagueRecipe, run: RunFolder, models: Mapping[LearnerBase, LanguageModel], *, strict: bool = False
+    ) -> None:
+        """`models` are the loaded bases of the learners; `strict` stops at the first fault that a monitor finds."""
         self.recipe = recipe
         self.run = run
-        self.lm = lm
-        self.engine = open_engine(lm, recipe.engine.value)
+        self.models = models
+        self.engines = {base: open_engine(lm, recipe.engine.value) for base, lm in models.items()}
         self.population = Population()
         self.results = Results(decay=recipe.league.results_decay)
         self.learners: dict[str, TrainablePolicy] = {}
@@ -91,9 +93,9 @@ class LeagueState:
         """Validation scores of the first learner's snapshots."""
         self.ratings: dict[str, float] = {}
         """Last Elo ratings by member."""
-        for number, name in enumerate(recipe.learners):
+        for number, (name, own) in enumerate(recipe.bases_by_learner.items()):
             seed, games = recipe.seed * 1000 + number, [make_bounded_game(recipe.games[0])]
-            policy = policy_of(recipe, lm, self.engine, name=name, seed=seed, strict=strict, games=games)
+            policy = policy_of(recipe, models[own], self.engines[own], name=name, seed=seed, strict=strict, games=games)
             self.learners[name] = policy
             self._first[name] = [weight.detach().clone() for weight in policy.learner.optimizer.weights]
         for member in self._founders():
@@ -101,11 +103,15 @@ class LeagueState:
             self.results.add(member.name)
 
     def _founders(self) -> list[Member]:
-        recipe, base = self.recipe, self.lm.fingerprint
-        founders = [Member(name=BASE, role="base")] if recipe.with_base else []
+        recipe = self.recipe
+        prints = {base: lm.fingerprint for base, lm in self.models.items()}
+        bases = recipe.base_members.items() if recipe.with_base else ()
+        founders = [Member(name=name, role="base", base="" if name == BASE else prints[own]) for name, own in bases]
         founders += [Member(name=name, role="bot", player=player) for name, player in recipe.members.items()]
-        learners = recipe.learners.items()
-        return founders + [Member(name=n, role=one.role, learns=True, base=base) for n, one in learners]
+        base_of, learners = recipe.bases_by_learner, recipe.learners.items()
+        return founders + [
+            Member(name=name, role=one.role, learns=True, base=prints[base_of[name]]) for name, one in learners
+        ]
 
     def add_snapshot(self, learner: str, step: int) -> Member:
         """Add a snapshot of a learner as a frozen member."""
@@ -116,7 +122,7 @@ class LeagueState:
         if folder.is_dir():  # of a run that was broken off after it was written
             remove_folder(folder)
         folder.parent.mkdir(parents=True, exist_ok=True)
-        save_adapter(self.lm, learner, folder)
+        save_adapter(self.learners[learner].lm, learner, folder)
         snapshot = replace(current.checkpoint(name, step, adapter), version=current.version)
         self.population.add(snapshot)
         self.results.copy(learner, name)
@@ -186,8 +192,8 @@ class LeagueState:
 
     def _load_population(self, path: Path) -> Population:
         """Load the population, and name the members that do not play."""
-        check, admitted = partial(check_loadable, self.lm), partial(admit, self.recipe)
-        population = Population.load(path, self.run.path, self.lm.fingerprint, check, admitted)
+        checks = {lm.fingerprint: partial(check_loadable, lm) for lm in self.models.values()}
+        population = Population.load(path, self.run.path, checks, partial(admit, self.recipe))
         for name, why in population.disabled.items():
             warnings.warn(f"The member {name} of the league is disabled: {why}", TrainingWarning, stacklevel=3)
         return population
@@ -204,8 +210,8 @@ class LeagueState:
 
     def write(self, folder: Path) -> None:
         """Write weights and population into the folder of a checkpoint."""
-        names = [name for policy in self.learners.values() for name in policy.adapters]
-        writes_adapters(self.lm, names)(folder)
+        for policy in self.learners.values():
+            policy.write(folder)
         self.population.save(folder / POPULATION)
 
     def publish(self) -> None:
@@ -223,7 +229,8 @@ class LeagueState:
     def member_players(self, game: Game[Any]) -> MemberPlayers:
         """Make the players of the members in a game."""
         learners = {name: policy.player for name, policy in self.learners.items()}
-        return MemberPlayers(self.run.path, game, self.engine, learners, self.recipe.league.max_loaded_adapters)
+        on_base = {policy.lm.fingerprint: policy.player for policy in reversed(self.learners.values())}
+        return MemberPlayers(self.run.path, game, learners, self.recipe.league.max_loaded_adapters, on_base)
 
     def key(self) -> Key:
         """Key of all draws of the iterations."""

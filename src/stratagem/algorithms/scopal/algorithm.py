@@ -163,7 +163,7 @@ class ScopalStage(Stage):
         evaluator = Evaluator(settings.episodes, key, exact_budget=0)  # no induction over boards
         shown = titles if all_stages else dict([list(titles.items())[-1]])
         Final(suite, evaluator, self.recipe.seed, chance=all_stages).write(
-            self.run, shown, self.policy.decoding_settings(settings.temperature), policy=self.policy
+            self.run, shown, self.policy.decoding_settings(settings.temperature), policies={"": self.policy}
         )
 
 

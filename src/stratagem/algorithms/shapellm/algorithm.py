@@ -51,9 +51,10 @@ from stratagem.playing.memory import carry_memory
 from stratagem.playing.records import Episode
 from stratagem.playing.workers.shards import play_setups
 from stratagem.training.algorithm import Algorithm
-from stratagem.training.artifacts import Artifacts, SavedModels, label_models, publish
+from stratagem.training.artifacts import SavedModels, artifacts_of, label_models, publish
 from stratagem.training.by_game import warn_of_broken_rules
 from stratagem.training.evaluation import save_policies
+from stratagem.training.learner_models import LearnerBase
 from stratagem.training.runs.files import write_json_once
 from stratagem.training.runs.folder import RunFolder
 from stratagem.training.stage import Metrics, Stage, State, TrainingBatch
@@ -157,7 +158,7 @@ def _is_due(seat: Seat, index: int) -> bool:
 
 OUTCOME = "outcome.json"
 """File of the final evaluation."""
-Bases = Mapping[str, Base]
+Bases = Mapping[LearnerBase, Base]
 
 
 class ShapeLLMAlgorithm(Algorithm[ShapeLLMRecipe]):
@@ -177,12 +178,13 @@ class ShapeLLMAlgorithm(Algorithm[ShapeLLMRecipe]):
         return self.recipe.sft_steps + self.recipe.meta_steps + self.recipe.trials
 
     def stages(self) -> Sequence[Callable[[], Stage]]:
-        recipe, several = self.recipe, len(self.recipe.bases) > 1
+        recipe, several = self.recipe, len(self.recipe.learner_bases) > 1
         stages: list[Callable[[], Stage]] = []
-        for number, text in enumerate(recipe.trained_bases):
-            own, name = kl_sft_recipe(recipe, text), f"kl_sft-{number}" if several else "kl_sft"
-            adapters = recipe.adapters_on(text)
-            stages.append(partial(kl_sft, own, self.run, str(number), name=name, adapters=adapters, strict=self.strict))
+        artifacts = artifacts_of(self.run, recipe.learner_bases)
+        for number, base in enumerate(recipe.trained_bases):
+            own, name = kl_sft_recipe(recipe, base.model), f"kl_sft-{number}" if several else "kl_sft"
+            adapters = recipe.adapters_on(base)
+            stages.append(partial(kl_sft, own, artifacts[base], name=name, adapters=adapters, strict=self.strict))
         if recipe.meta_steps:
             stages.append(partial(meta_stage, recipe, self.run))
         return [*stages, lambda: TrialStage(recipe, self.run, strict=self.strict)]
@@ -205,15 +207,10 @@ def kl_sft_recipe(recipe: ShapeLLMRecipe, model: str) -> KLSFTRecipe:
     )
 
 
-def artifacts_of(recipe: ShapeLLMRecipe, run: RunFolder) -> dict[str, Artifacts]:
-    """Return the artifacts of each base of a run, by the recipe's names."""
-    return {text: Artifacts(run, text, str(number)) for number, text in enumerate(recipe.bases)}
-
-
 def bases_of(recipe: ShapeLLMRecipe, run: RunFolder) -> Bases:
-    """Load the bases of a run, by the recipe's names."""
+    """Load the bases of a run."""
     spec, max_tokens = recipe.engine.value, recipe.max_tokens_per_microbatch
-    return {text: Base.of(made, spec, max_tokens) for text, made in artifacts_of(recipe, run).items()}
+    return {base: Base.of(own, spec, max_tokens) for base, own in artifacts_of(run, recipe.learner_bases).items()}
 
 
 class TrialStage(Stage):
@@ -225,7 +222,7 @@ class TrialStage(Stage):
         self.run = run
         self.game: Game[Any] = make_bounded_game(recipe.game)
         self.key = Key(recipe.seed).at("shaping")
-        self.artifacts = artifacts_of(recipe, run)
+        self.artifacts = artifacts_of(run, recipe.learner_bases)
         self.bases = bases_of(recipe, run)
         factory = SeatFactory(recipe, self.game, self.bases, strict, meta_policies(run))
         self.seats = factory.seats()

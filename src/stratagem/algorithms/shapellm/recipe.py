@@ -27,6 +27,7 @@ from stratagem.algorithms.shapellm.shapers.mfos import MFOSSettings
 from stratagem.base.settings import FiniteSettings
 from stratagem.language.models.reference import parse_model
 from stratagem.measure.best_response import BUDGET
+from stratagem.training.learner_models import LearnerBase, each_base
 from stratagem.training.recipe_file import AnyRecipe, over
 from stratagem.training.sft import AdapterSettings
 from stratagem.training.stopping import StoppingSettings
@@ -147,7 +148,7 @@ class ShapeLLMRecipe(AnyRecipe):
             raise ValueError(
                 "`target_policies` train the base of seats that learn, and no seat is on one: leave them out"
             )
-        if fixed := [text for text in self.trained_bases if parse_model(text).four_bit]:
+        if fixed := [base.model for base in self.trained_bases if parse_model(base.model).four_bit]:
             raise ValueError(
                 f"{fixed[0]!r} in 4 bits cannot be trained to `target_policies`: leave them out, or +4bit, or set "
                 "`kl_sft.epochs = 0`"
@@ -171,7 +172,7 @@ class ShapeLLMRecipe(AnyRecipe):
             )
 
     def _check_learner(self, name: str, seat: PPOLearnerSettings) -> None:
-        text = self.base_of(seat)
+        text = self.base_of(seat).model
         ref = parse_model(text)
         if seat.optimizer.schedule.type != "constant" or seat.optimizer.warmup_ratio:
             raise ValueError(
@@ -192,9 +193,9 @@ class ShapeLLMRecipe(AnyRecipe):
         return one.steps * len(self.trained_bases)
 
     @property
-    def trained_bases(self) -> tuple[str, ...]:
+    def trained_bases(self) -> tuple[LearnerBase, ...]:
         """Base models that KL-SFT trains: none without target policies, or without an epoch."""
-        return self.bases if self.target_policies and self.kl_sft.epochs else ()
+        return self.learner_bases if self.target_policies and self.kl_sft.epochs else ()
 
     @property
     def meta_steps(self) -> int:
@@ -204,23 +205,28 @@ class ShapeLLMRecipe(AnyRecipe):
     @property
     def bases(self) -> tuple[str, ...]:
         """Base models of the seats, each once."""
-        with_model = (seat for seat in self.seats.values() if isinstance(seat, ModelSettings))
-        return tuple(dict.fromkeys(self.base_of(seat) for seat in with_model if not self.has_own_model(seat)))
+        return tuple(dict.fromkeys(base.model for base in self.learner_bases))
 
     @property
-    def open_bases(self) -> set[str]:
+    def learner_bases(self) -> tuple[LearnerBase, ...]:
+        """Base models of the seats with their devices, each once."""
+        with_model = (seat for seat in self.seats.values() if isinstance(seat, ModelSettings))
+        return each_base(self.base_of(seat) for seat in with_model if not self.has_own_model(seat))
+
+    @property
+    def open_bases(self) -> set[LearnerBase]:
         """Base models with a seat in mode `single`, whose reply may be any token."""
         with_model = (seat for seat in self.seats.values() if isinstance(seat, ModelSettings))
         return {self.base_of(seat) for seat in with_model if seat.mode == "single"}
 
-    def adapters_on(self, base: str) -> list[AdapterSettings]:
+    def adapters_on(self, base: LearnerBase) -> list[AdapterSettings]:
         """Return the adapters that the seats train on a base."""
         learners = (seat for seat in self.seats.values() if isinstance(seat, PPOLearnerSettings))
         return [seat.adapter for seat in learners if self.base_of(seat) == base]
 
-    def base_of(self, seat: ModelSettings) -> str:
+    def base_of(self, seat: ModelSettings) -> LearnerBase:
         """Return the base model of a seat."""
-        return seat.model or self.model
+        return LearnerBase(seat.model or self.model, seat.device if isinstance(seat, PPOLearnerSettings) else "")
 
     def has_own_model(self, seat: ModelSettings) -> bool:
         """True for a frozen seat that names a model, which this run does not change."""

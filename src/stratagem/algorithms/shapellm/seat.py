@@ -24,6 +24,7 @@ from stratagem.learn.schedules import Schedule
 from stratagem.players.base import Player
 from stratagem.playing.memory import memory_of
 from stratagem.playing.records import Decision, Episode
+from stratagem.training.learner_models import LearnerModelSettings
 from stratagem.training.provided import SHAPELLM
 from stratagem.training.recipe_file import ModeName, over
 from stratagem.training.sft import AdapterSettings
@@ -70,7 +71,7 @@ class ModelSettings(SamplingSettings, PromptSettings):
     """Maximum number of tokens of a reply."""
 
 
-class PPOLearnerSettings(ModelSettings):
+class PPOLearnerSettings(ModelSettings, LearnerModelSettings):
     """Language model that learns by PPO, with an adapter of its own."""
 
     adapter: AdapterSettings = RANK_TWO

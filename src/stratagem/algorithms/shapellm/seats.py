@@ -63,6 +63,7 @@ from stratagem.players.model_player import ModelPlayer
 from stratagem.players.modes import check_mode
 from stratagem.players.pools import make_bot
 from stratagem.playing.memory import check_memory
+from stratagem.training.learner_models import LearnerBase, check_devices
 from stratagem.training.policy import model_player, speaker
 
 SHAPERS: Mapping[type[MemoryOneSettings], type[MemoryOneSeat[Any]]] = {
@@ -93,6 +94,7 @@ def check_seats(recipe: ShapeLLMRecipe, game: Game[Any]) -> None:
             f"{game.spec.name} has no parameter `rounds`, so its games have one length: leave "
             "`final_evaluation.rounds` out."
         )
+    check_devices("seats", {n: seat for n, seat in recipe.seats.items() if isinstance(seat, PPOLearnerSettings)})
     for slot, (name, seat) in enumerate(recipe.seats.items()):
         try:
             if isinstance(seat, PromptSettings):
@@ -133,7 +135,7 @@ def _check_opponent(name: str, opponent: SeatSettings, game: Game[Any]) -> None:
         )
 
 
-def check_speech(recipe: ShapeLLMRecipe, game: Game[Any], bases: Mapping[str, Base]) -> None:
+def check_speech(recipe: ShapeLLMRecipe, game: Game[Any], bases: Mapping[LearnerBase, Base]) -> None:
     """Refuse actions that a model cannot output in its mode, such as labels of two tokens in `single`."""
     for slot, (name, seat) in enumerate(recipe.seats.items()):
         if isinstance(seat, ModelSettings):
@@ -146,7 +148,7 @@ def check_speech(recipe: ShapeLLMRecipe, game: Game[Any], bases: Mapping[str, Ba
                 raise BadParameter(f"The seat {name}, with {engine.name}: {error}") from error
 
 
-def engine_of(recipe: ShapeLLMRecipe, seat: ModelSettings, bases: Mapping[str, Base]) -> AdaptedEngine:
+def engine_of(recipe: ShapeLLMRecipe, seat: ModelSettings, bases: Mapping[LearnerBase, Base]) -> AdaptedEngine:
     """Return the engine of a seat: that of a base of the run, or of the model that a frozen seat names."""
     if recipe.has_own_model(seat):
         return engine_for(seat.model)
@@ -159,8 +161,8 @@ class SeatFactory:
 
     recipe: ShapeLLMRecipe
     game: Game[Any]
-    bases: Mapping[str, Base]
-    """Bases by the recipe's names."""
+    bases: Mapping[LearnerBase, Base]
+    """Loaded bases."""
     strict: bool = False
     meta_policies: Mapping[str, Tensor] = field(default_factory=dict)
     """Weights of the trained meta-policies of M-FOS by seat."""
@@ -208,15 +210,18 @@ def meta_learners(recipe: ShapeLLMRecipe, game: Game[Any]) -> dict[str, MetaLear
 
 
 def check_initial_policies(
-    game: Game[Any], bases: Mapping[str, Base], targets: Sequence[TargetPolicy], open_bases: Collection[str]
+    game: Game[Any],
+    bases: Mapping[LearnerBase, Base],
+    targets: Sequence[TargetPolicy],
+    open_bases: Collection[LearnerBase],
 ) -> None:
     """Warn of every base that begins far from a target policy under the labels of the game.
 
     `open_bases` are those with a seat whose replies are any tokens; their other replies than labels count, too.
     """
     own = [target for target in targets if _plays_with_labels(game, target)]
-    for text, base in bases.items():
-        for sentence in distant(base.engine, text, own, LEAST_LEGAL if text in open_bases else 0.0):
+    for name, base in bases.items():
+        for sentence in distant(base.engine, name.model, own, LEAST_LEGAL if name in open_bases else 0.0):
             warnings.warn(sentence, TrainingWarning, stacklevel=2)
 
 

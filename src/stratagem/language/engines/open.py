@@ -129,11 +129,14 @@ class _Present:
 def serving_base(text: str, engine: TrainableEngine) -> Iterator[None]:
     """Serve the base of a model text, and adapters on it, by an engine that is open, so that it is not loaded twice."""
     base = _base_of(resolve_model(parse_model(text)))
+    before = _present.get(base)
     _present[base] = _Present(engine)
     try:
         yield
     finally:
         del _present[base]
+        if before is not None:
+            _present[base] = before
 
 
 def engine_of(text: str) -> Engine:

@@ -7,17 +7,21 @@ agree with those of the processor.
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from pathlib import Path
 from typing import Any
 
+from stratagem.base.errors import BadParameter
 from stratagem.language.models.folder import read_json
 from stratagem.language.models.reference import BadModel
+from stratagem.language.models.unloaded import is_dry
 
 VARIABLE = "STRATAGEM_DEVICE"
 """Environment variable that names the device of every model in place of the one that is found."""
 MPS_TOLERANCE = 1e-3
 """Largest difference of a logit on Apple's GPU; fp32 passes in another order differ by about 1e-5."""
+_NAMED = re.compile(r"cpu|mps|cuda(:[0-9]+)?")
 _PROBE = tuple(range(1, 33))
 """Tokens of the pass that is compared; every vocabulary has them."""
 
@@ -38,6 +42,39 @@ def _devices() -> list[str]:
 
     there = {"cuda": torch.cuda.is_available(), "mps": torch.backends.mps.is_available(), "cpu": True}
     return [name for name, usable in there.items() if usable]
+
+
+def read_device(device: str) -> str:
+    """Return the name of a device as a setting, empty for the usual one; another text is refused."""
+    if device and not _NAMED.fullmatch(device):
+        raise ValueError(f"there is no device {device!r}: say cpu, cuda, or one of several as cuda:1")
+    return device
+
+
+def check_device(key: str, device: str, otherwise: str) -> None:
+    """Refuse a device that this machine does not have; `key` names it, `otherwise` is the device without it.
+
+    A dry run may be made on another machine than the run, so it refuses none.
+    """
+    kind, _, number = device.partition(":")
+    there = _count_devices(kind)
+    if not is_dry() and int(number or 0) >= there:
+        raise BadParameter(
+            f"`{key}` cannot be {device}: this machine has {there} devices of {kind}. Name another one, or leave it "
+            f"out, for {otherwise}."
+        )
+
+
+def _count_devices(kind: str) -> int:
+    import torch
+
+    return {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}.get(kind, 1)
+
+
+def nearest_device(device: str) -> str:
+    """Return a device if this machine has it, and the usual one if not: a worker may be on another machine."""
+    kind, _, number = device.partition(":")
+    return device if int(number or 0) < _count_devices(kind) else find_device()
 
 
 def usual_dtype(folder: Path, device: str) -> str:
@@ -98,4 +135,14 @@ def _logits(model: Any) -> Any:
         return model(input_ids=tokens).logits.float().cpu()
 
 
-__all__ = ["VARIABLE", "find_device", "fuse_norms_on_gpu", "leave_out_cudnn_attention", "place", "usual_dtype"]
+__all__ = [
+    "VARIABLE",
+    "check_device",
+    "find_device",
+    "fuse_norms_on_gpu",
+    "leave_out_cudnn_attention",
+    "nearest_device",
+    "place",
+    "read_device",
+    "usual_dtype",
+]

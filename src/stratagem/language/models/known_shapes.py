@@ -14,6 +14,7 @@ _GEMMA_4 = 262_144 + 2560
 SHAPES = {
     "smollm2": ModelShape(30, 576, 9, 3, 64, 1536, 49_152),
     "google/gemma-2-2b-it": ModelShape(26, 2304, 8, 4, 256, 9216, 256_000, post_norms=True, eager=True),
+    "google/gemma-3-270m-it": ModelShape(18, 640, 4, 1, 256, 2048, 262_144, head_norms=True, post_norms=True),
     "google/gemma-4-E4B-it": ModelShape(
         42,
         2560,

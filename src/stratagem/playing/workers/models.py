@@ -50,6 +50,8 @@ class CarriedModel:
     """Text that loads the base."""
     name: str
     dtype: str
+    device: str
+    """Device in the process that it comes from."""
     weights: tuple[CarriedWeights, ...]
 
 
@@ -74,7 +76,7 @@ class ModelCarrier:
             raise CannotCompute(f"The model {lm.name} cannot be loaded by a text: leave `workers=` out.")
         names = sorted({"", *adapters})
         weights = tuple(self._weights_of(lm, name, is_written=bool(name) or is_base_trained) for name in names)
-        return CarriedModel(number_of(lm), lm.source, lm.name, lm.dtype, weights)
+        return CarriedModel(number_of(lm), lm.source, lm.name, lm.dtype, lm.device, weights)
 
     def _weights_of(self, lm: LanguageModel, adapter: str, *, is_written: bool) -> CarriedWeights:
         known = number_of(lm), adapter
@@ -144,10 +146,11 @@ _copies: dict[int, ModelCopy] = {}
 
 def copy_of(carried: CarriedModel) -> ModelCopy:
     """Return this worker's copy of a model with its present weights."""
+    from stratagem.language.models.devices import nearest_device
     from stratagem.language.models.load import load
 
     if carried.number not in _copies:
-        lm = load(carried.source, dtype=carried.dtype)
+        lm = load(carried.source, dtype=carried.dtype, device=nearest_device(carried.device))
         lm.name = carried.name
         _copies[carried.number] = ModelCopy(lm)
     copy = _copies[carried.number]

@@ -172,7 +172,9 @@ def headline_tables(headlines: Iterable[Headline]) -> list[ResultTable]:
 
 
 def _table(headline: Headline) -> ResultTable:
-    heads = [f"{name}, chosen" if index == headline.chosen else name for index, name in enumerate(headline.stages)]
+    # the title of a stage is behind the name of its policy, where a run has several
+    chosen = headline.stages[headline.chosen].rpartition(": ")[2]
+    heads = [f"{name}, chosen" if name.rpartition(": ")[2] == chosen else name for name in headline.stages]
     source = "final evaluation" if headline.rows else "validation"
     rows = [(measure.figure, measure.unit, *_cells(headline, measure)) for measure in headline.measures]
     return text_table(f"{headline.game}, {source}", ("", "unit", *map(Numbers, heads)), rows)

@@ -35,7 +35,7 @@ _FINDINGS = TypeAdapter(dict[str, FindingSchema])
 _EVALUATION = TypeAdapter(EvaluationFile)
 _POLICY = TypeAdapter(PolicySchema)
 _MODELS = TypeAdapter(Models)
-SFT_PREFIXES = ("sft/", "kl_sft/", "kl_sft-")
+SFT_PREFIXES = ("sft/", "sft-", "kl_sft/", "kl_sft-")
 """Prefixes of the metrics of SFT."""
 META = "meta/"
 """Prefix of the metrics of meta-policies, which are trained before the trials."""
@@ -140,9 +140,10 @@ class RunData:
     def league(self) -> LeagueTable | None:
         """Final evaluation of a league, in which the base has the same name as in the other tables."""
         table = self._read("league.json", _LEAGUE)
-        return table and rename_members(
-            table, {member.name: self.beginning for member in table.members if member.is_base}
-        )
+        bases = [member.name for member in table.members if member.is_base] if table else []
+        # a league of learners on several models has a base of each, called base_LEARNER
+        names = {name: " of ".join(filter(None, (self.beginning, name.partition("_")[2]))) for name in bases}
+        return table and rename_members(table, names)
 
     @cached_property
     def findings(self) -> dict[str, FindingSchema] | None:

@@ -37,7 +37,7 @@ class Member:
     adapter: str = ""
     """Folder of the adapter, relative to the run's folder; empty for a member without one."""
     base: str = ""
-    """Fingerprint of the adapter's base."""
+    """Fingerprint of its base; empty for the base of the first learner, and for other players."""
     parent: str = ""
     """Member that it was copied from."""
     step: int = 0
@@ -113,11 +113,12 @@ class Population:
         write_file(path, f'{{\n"members": [\n{rows}\n],\n"aside": {disabled}\n}}\n')
 
     @classmethod
-    def load(cls, path: Path, folder: Path, base: str, check: Check, admit: Admit = anybody) -> Population:
+    def load(cls, path: Path, folder: Path, checks: Mapping[str, Check], admit: Admit = anybody) -> Population:
         """Load the file; a member that is half-written, or whose adapter is missing or does not fit, is disabled.
 
-        `check` is given the folder of every adapter that is there, and refuses one that cannot be loaded. `admit` is
-        given every whole member, and refuses one that cannot play in this league.
+        `checks` has a function for each base, by its fingerprint. It is given the folder of every adapter on that base,
+        and refuses one that cannot be loaded. `admit` is given every whole member, and refuses one that cannot play in
+        this league.
         """
         try:
             data = parse_json(read_small(path))
@@ -132,7 +133,7 @@ class Population:
             try:
                 member = _whole(row)
                 admit(member)
-                _check_adapter(member, folder, base, check)
+                _check_adapter(member, folder, checks)
                 population.add(member)
                 population.disabled.pop(member.name, None)  # it was mended and its row written again
             except StratagemError as error:
@@ -168,11 +169,11 @@ def _whole(row: Any) -> Member:
     return member
 
 
-def _check_adapter(member: Member, folder: Path, base: str, check: Check) -> None:
+def _check_adapter(member: Member, folder: Path, checks: Mapping[str, Check]) -> None:
     if not member.adapter:
         return
     if not (folder / member.adapter).is_dir():
         raise BadRecord(f"Its adapter {member.adapter} is not there.")
-    if member.base != base:
+    if member.base not in checks:
         raise BadRecord("Its adapter is on another base.")
-    check(folder / member.adapter)
+    checks[member.base](folder / member.adapter)

@@ -124,8 +124,7 @@ class Snapshots:
     def player(self, member: Member, game: Game[Any], agent: ModelPlayer) -> Player:
         """Return the player of a snapshot; its adapter is loaded when it is first drawn."""
         if self._players is None:  # one for all games: they share the loaded adapters
-            engine = cast("TrainableEngine", agent.speaker.engine)
-            self._players = MemberPlayers(self.run, game, engine, {SELF: agent}, self.most)
+            self._players = MemberPlayers(self.run, game, {SELF: agent}, self.most)
         return self._players.player(member)
 
 

@@ -28,7 +28,7 @@ function Curves({ curves, best, worse, noted }) {
     <div class="head"><h2 id="curves">Metrics</h2>
       <input type="search" placeholder="Filter, such as payoff" aria-label="Part of a metric's name" value=${text} onInput=${(event) => setText(event.target.value)} /></div>
     <p class="dim">Value by step${best != null ? html`; the dashed green line is the best checkpoint, step ${best}${worse}` : ''}${noted.length > 0 && '; red lines are the first findings of checks'}. Drag over steps to see them larger.</p>
-    <div class="plots">${shown.map((name) => html`<${Chart} key=${name} name=${name} curve=${curves[name]} best=${name.startsWith('sft/') ? null : best} noted=${name.startsWith('sft/') ? [] : noted} />`)}</div>
+    <div class="plots">${shown.map((name) => html`<${Chart} key=${name} name=${name} curve=${curves[name]} best=${/^sft[-/]/.test(name) ? null : best} noted=${/^sft[-/]/.test(name) ? [] : noted} />`)}</div>
     ${found.length === 0 && html`<p class="dim">No metric has this in its name.</p>`}
     ${shown.length < found.length && html`<button class="more" onClick=${() => setAll(true)}>Show all ${found.length} metrics</button>`}
   </section>`;
