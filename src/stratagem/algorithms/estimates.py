@@ -93,7 +93,8 @@ def _packs(memory: ProcessMemory, recipe: AnyRecipe, examples: Sequence[Example]
     share = memory.shape.linear is None
     ways = {"share": share, "prefix_batches": share and not memory.checkpointed}
     packs = planned_packs(examples, recipe.max_tokens_per_microbatch, **ways)
-    return tuple(pack_size(pack, examples, **ways) for pack in packs)
+    device = "cuda" if memory.on_gpu else "cpu"
+    return tuple(pack_size(pack, examples, **ways, device=device) for pack in packs)
 
 
 def _examples(recipe: AnyRecipe, size: EpisodeSize, work: Workload, batch: float) -> list[list[Example]]:

@@ -28,7 +28,7 @@ class SparseMask(Protocol):
     def attend(
         self, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, scale: float, window: int | None
     ) -> torch.Tensor:
-        """Return the attention [R, heads, Q, size] of queries over keys and values of all columns, [R, key heads, W, size].
+        """Return the attention [R, heads, Q, size] of queries over keys and values [R, key heads, W, size].
 
         A window is counted by depth.
         """
@@ -111,7 +111,9 @@ class BranchMask:
             depths = own[at : at + size] - path.start + branch.depth
             least, most = int(depths[0]), int(depths[-1])
             first = 0 if window is None else max(0, least - window + 1)
-            queries = slice(path.start + at, path.start + at + len(depths)) if places is None else places[at : at + size]
+            queries = (
+                slice(path.start + at, path.start + at + len(depths)) if places is None else places[at : at + size]
+            )
             yield QueryBlock(
                 row,
                 queries if isinstance(queries, slice) else queries.to(self.device),
@@ -145,7 +147,7 @@ class _BranchAttention(torch.autograd.Function):
         ctx.given = blocks, scale, window
         result = queries.new_zeros(*queries.shape[:3], values.shape[-1])
         for block in blocks:
-            own = _attend(block, *_parts(block, queries, keys, values), scale, window)
+            own = _attend(block, _parts(block, queries, keys, values), scale, window)
             result[block.row][:, block.queries] = own[0]
         return result
 
@@ -157,7 +159,7 @@ class _BranchAttention(torch.autograd.Function):
         for block in blocks:
             parts = [part.detach().requires_grad_() for part in _parts(block, *tensors)]
             with torch.enable_grad():
-                result = _attend(block, *parts, scale, window)
+                result = _attend(block, parts, scale, window)
             found = torch.autograd.grad(result, parts, given[block.row : block.row + 1, :, block.queries])
             for total, columns, own in zip(totals, (block.queries, block.keys, block.keys), found, strict=True):
                 total[block.row][:, columns] += own[0]
@@ -172,14 +174,8 @@ def _parts(
     return queries[row, :, block.queries], keys[row, :, block.keys], values[row, :, block.keys]
 
 
-def _attend(
-    block: QueryBlock,
-    queries: torch.Tensor,
-    keys: torch.Tensor,
-    values: torch.Tensor,
-    scale: float,
-    window: int | None,
-) -> torch.Tensor:
+def _attend(block: QueryBlock, parts: Sequence[torch.Tensor], scale: float, window: int | None) -> torch.Tensor:
+    queries, keys, values = parts
     groups = queries.shape[1] // keys.shape[1]
     return scaled_dot_product_attention(
         queries,

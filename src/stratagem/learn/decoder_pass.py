@@ -51,9 +51,7 @@ class DecoderPass(Protocol):
 class ModulePass:
     """Forward pass by the modules of the model itself."""
 
-    def __init__(
-        self, lm: LanguageModel, attention: Attention | None = None, *, checkpointing: bool = False
-    ) -> None:
+    def __init__(self, lm: LanguageModel, attention: Attention | None = None, *, checkpointing: bool = False) -> None:
         """With `checkpointing` the activations inside layers are recomputed in the backward pass."""
         self._lm = lm
         self._attention = attention

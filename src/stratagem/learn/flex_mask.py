@@ -81,11 +81,14 @@ def seen_rule(tree: TreeColumns, window: int | None) -> _Seen:
         at = queries[row, query]
         return (key <= at) & (at < ends[row, key])
 
-    def seen_nearby(row: torch.Tensor, head: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
-        at = queries[row, query]
-        return (key <= at) & (at < ends[row, key]) & (depths[row, at] - depths[row, key] < window)
+    if window is None:
+        return seen
 
-    return seen if window is None else seen_nearby
+    def seen_nearby(row: torch.Tensor, head: torch.Tensor, query: torch.Tensor, key: torch.Tensor) -> torch.Tensor:
+        near = depths[row, queries[row, query]] - depths[row, key] < window
+        return seen(row, head, query, key) & near
+
+    return seen_nearby
 
 
 def block_mask(tree: TreeColumns, window: int | None) -> BlockMask:

@@ -99,7 +99,7 @@ class Policy:
         lm.reading[TRAINING] = f"{how}: {tree}{sentence}"
 
     def _choose_wide(self, probe: _Probe) -> tuple[AttentionKind, str]:
-        """Return the first kind of sparse attention that reads the probe as the model does; a sentence if it is used."""
+        """Return the first kind of sparse attention that agrees with the model; a sentence where it may be used."""
         device = self.lm.model.device.type
         expected = may_be_wide(self.max_tokens_per_microbatch, device)
         kinds = sparse_kinds(device) if expected else sparse_kinds(device)[-1:]  # FlexAttention takes long to compile
@@ -172,7 +172,6 @@ class Policy:
         if self.prefix_batches and (shared := cheaper_prefixes(pack)):
             return read_prefix_batch(self.decoder_pass, self.attention, shared, own, self.lm.model)
         return _as_tree(self.decoder_pass, self.attention, pack, own, self.lm.model)
-
 
     def _is_wide(self, pack: Pack) -> bool:
         return is_wide(pack, self.lm.model.device.type, prefix_batches=self.prefix_batches)
