@@ -20,6 +20,8 @@ is h = 128, as of `tiny`; a larger model pays less for attention than is reckone
 """
 _PASS_COST = 64
 """Fixed cost of a forward pass, in tokens."""
+MICROBATCH = 4096
+"""Tokens of a pass where nothing else is chosen."""
 _OPEN = 8
 """Maximum number of packs that are being filled."""
 _MAX_SPLITS = 5

@@ -23,9 +23,10 @@ from stratagem.learn.decoder_pass import DecoderPass, FusedPass, ModulePass, Tok
 from stratagem.learn.example import Example
 from stratagem.learn.frozen_states import FrozenStates
 from stratagem.learn.head import head_of, logit_scale_of
-from stratagem.learn.logprobs import TokenOutputs, TokenQueries, token_outputs
+from stratagem.learn.logprobs import TokenOutputs, TokenQueries, chunk_size, token_outputs
 from stratagem.learn.packing import Pack, Path, pack_examples
 from stratagem.learn.pass_sizes import (
+    MICROBATCH,
     AttentionKind,
     cheaper_prefixes,
     is_wide,
@@ -50,23 +51,25 @@ class Policy:
         self,
         lm: LanguageModel,
         *,
-        max_tokens_per_microbatch: int = 4096,
+        max_tokens_per_microbatch: int = 0,
         chunk: int | None = None,
+        logits_chunk_mib: int = 0,
         share: bool | None = None,
         gradient_checkpointing: bool = False,
         fp32_head: bool = False,
         attention: AttentionKind | None = None,
     ) -> None:
-        """A pass reads at most `max_tokens_per_microbatch`; the head, `chunk` of them (None: what its size allows).
+        """A pass reads at most `max_tokens_per_microbatch` (0: 4,096); the head, `chunk` of them or some MiB of logits.
 
-        `share` None shares prefixes where a probe shows that this is exact. `gradient_checkpointing` recomputes the
-        activations inside layers in the backward pass: less memory, about a third more time. `fp32_head` computes the
-        logits of a model in a short format in fp32. `attention` None is dense for small packs, and by a sparse mask
-        for wide ones, where a probe shows that this is exact.
+        With neither the head reads what the device allows. `share` None shares prefixes where a probe shows that this
+        is exact. `gradient_checkpointing` recomputes the activations inside layers in the backward pass: less memory,
+        about a third more time. `fp32_head` computes the logits of a model in a short format in fp32. `attention` None
+        is dense for small packs, and by a sparse mask for wide ones, where a probe shows that this is exact.
         """
         self.lm = lm
-        self.max_tokens_per_microbatch = max_tokens_per_microbatch
-        self.chunk = chunk
+        self.max_tokens_per_microbatch = max_tokens_per_microbatch or MICROBATCH
+        vocabulary = int(lm.model.get_output_embeddings().weight.shape[0])
+        self.chunk = chunk or (chunk_size(vocabulary, logits_chunk_mib) if logits_chunk_mib else None)
         self.gradient_checkpointing = gradient_checkpointing
         self.fp32_head = fp32_head
         use_onednn(lm.model)

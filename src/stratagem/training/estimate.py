@@ -64,6 +64,8 @@ class ProcessMemory:
     packs: tuple[PackSize, ...] = ()
     """Sizes of the packs of an optimizer step."""
     checkpointed: bool = False
+    logits_chunk_mib: int = 0
+    """MiB of the logits of a chunk; 0 is that of the device."""
     on_gpu: bool = True
 
     def parts(self) -> dict[str, float]:
@@ -98,6 +100,7 @@ class ProcessMemory:
             targets=() if adapter is None else adapter.targets,
             dropout=adapter is not None and adapter.dropout > 0.0,
             checkpointed=self.checkpointed,
+            logits_chunk_mib=self.logits_chunk_mib,
             on_gpu=self.on_gpu,
         )
 

@@ -213,6 +213,7 @@ def sft(recipe: PolicyRecipe, run: RunFolder, games: Sequence[Game[Any]], *, str
         policy=Policy(
             lm,
             max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
+            logits_chunk_mib=recipe.logits_chunk_mib,
             gradient_checkpointing=recipe.gradient_checkpointing is True,
         ),
         strict=strict,

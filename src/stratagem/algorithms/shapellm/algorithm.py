@@ -199,6 +199,7 @@ def kl_sft_recipe(recipe: ShapeLLMRecipe, model: str) -> KLSFTRecipe:
         model=model,
         seed=recipe.seed,
         max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
+        logits_chunk_mib=recipe.logits_chunk_mib,
         engine=recipe.engine,
         target_policies=recipe.target_policies,
         kl_sft=recipe.kl_sft,
@@ -212,8 +213,8 @@ def artifacts_of(recipe: ShapeLLMRecipe, run: RunFolder) -> dict[str, Artifacts]
 
 def bases_of(recipe: ShapeLLMRecipe, run: RunFolder) -> Bases:
     """Load the bases of a run, by the recipe's names."""
-    spec, max_tokens = recipe.engine.value, recipe.max_tokens_per_microbatch
-    return {text: Base.of(made, spec, max_tokens) for text, made in artifacts_of(recipe, run).items()}
+    spec, sizes = recipe.engine.value, (recipe.max_tokens_per_microbatch, recipe.logits_chunk_mib)
+    return {text: Base.of(made, spec, *sizes) for text, made in artifacts_of(recipe, run).items()}
 
 
 class TrialStage(Stage):

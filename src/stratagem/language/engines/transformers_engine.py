@@ -38,7 +38,7 @@ class TransformersEngine(LocalEngine):
 
     def __init__(self, lm: LanguageModel, settings: TransformersSettings = _DEFAULTS) -> None:
         super().__init__(lm)
-        self.rows = settings.rows
+        self.rows = settings.num_rows
         config = lm.model.config.get_text_config()
         self.longest = int(getattr(config, "max_position_embeddings", 1 << 30))
         """Context length of the model in tokens."""
