@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import cycle, islice
 from typing import Any
 from zlib import crc32
@@ -217,6 +218,20 @@ class EpisodeSize:
 
 def episode_size(game: Game[Any], style: Style) -> EpisodeSize:
     """Play one random episode, and measure its prompts in this style; the prompts of further ones are kept."""
+    try:
+        hash((game, style))
+    except TypeError:  # as a game of another package may be
+        return _measure_episodes(game, style)
+    return _known_size(game, style)
+
+
+@lru_cache(maxsize=16)
+def _known_size(game: Game[Any], style: Style) -> EpisodeSize:
+    """Measure once: sizes are chosen by several estimates of one run, and episodes are most of their time."""
+    return _measure_episodes(game, style)
+
+
+def _measure_episodes(game: Game[Any], style: Style) -> EpisodeSize:
     prompts, actions, texts = [], [], list[Ids]()
     for number in range(_EPISODES):
         key = Key(0).at("estimate", number) if number else Key(0).at("estimate")
