@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from engine_timing import Figure, count
@@ -42,9 +42,14 @@ def peak(chunk: int) -> int:
     nothing = [None] * TOKENS
     wanted = TokenQueries([7] * TOKENS, [1.0] * TOKENS, nothing, nothing)
     token_outputs(head, states[:1], wanted.part(slice(0, 1))).logprobs.sum().backward()
+    return peak_of(lambda: token_outputs(head, states, wanted, chunk or None).logprobs.sum().backward())
+
+
+def peak_of(work: Callable[[], object]) -> int:
+    """Return the kilobytes that a process holds at most in some work, beyond what it held before."""
     Path("/proc/self/clear_refs").write_text("5", encoding="utf-8")
     before = _kilobytes("VmRSS")
-    token_outputs(head, states, wanted, chunk or None).logprobs.sum().backward()
+    work()
     return _kilobytes("VmHWM") - before
 
 

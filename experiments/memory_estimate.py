@@ -30,7 +30,7 @@ from stratagem.language.models.quiet import quietly
 from stratagem.language.models.small import small_folder
 from stratagem.learn.example import Example
 from stratagem.learn.learner import Learner
-from stratagem.learn.logprobs import chunk_size
+from stratagem.learn.logprobs import ON_GPU, ON_PROCESSOR, chunk_size
 from stratagem.learn.losses.policy_gradient import PolicyGradient
 from stratagem.learn.optimizer import Optimizer, OptimizerSettings
 from stratagem.learn.policy import Policy
@@ -177,7 +177,7 @@ def _learner(lm: LanguageModel, memory: ProcessMemory, name: str) -> Learner:
     policy = Policy(
         lm,
         max_tokens_per_microbatch=MICROBATCH,
-        chunk=chunk_size(memory.shape.vocabulary, on_gpu=memory.on_gpu),
+        chunk=chunk_size(memory.shape.vocabulary, ON_GPU if memory.on_gpu else ON_PROCESSOR),
         gradient_checkpointing=memory.checkpointed,
     )
     loss = PolicyGradient(kl_estimator="none", kl_coef=0.0)

@@ -50,7 +50,7 @@ def test_dry_run_prints_the_choice_and_the_recipe_with_it():
     assert tomllib.loads(small.toml)["gradient_checkpointing"] is True
     assert tomllib.loads(large.toml)["gradient_checkpointing"] is False
     assert "Gradient checkpointing is on: the estimate without it is" in repr(small)
-    assert "the limit is 85% of the 80.0 GiB of the device" in repr(large)
+    assert "the limit is 85% of the 80.0 GiB that are free" in repr(large)
     assert "Memory is without CUDA's context" in repr(large)
 
 

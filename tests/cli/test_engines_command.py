@@ -14,7 +14,7 @@ def test_every_engine_is_listed_with_its_settings(run):
     assert rows["transformers"] | {"description": ""} == {
         "name": "transformers",
         "trains": True,
-        "settings": ["rows", "prefix_cache_mib", "packed_weights_mib", "cuda_graphs"],
+        "settings": ["rows", "prefix_cache_mib", "packed_weights_mib", "cuda_graphs", "kept_graphs"],
         "missing": None,
         "description": "",
     }
@@ -47,7 +47,7 @@ def test_a_command_has_its_models_served_by_the_named_engine(run, monkeypatch, c
     [
         ("vlm", "There is no engine called 'vlm'"),
         ("transformers(lines=3)", "lines"),
-        ("transformers(rows=0)", "rows"),
+        ("transformers(rows=-1)", "rows"),
         ("api", "has no weights here"),
     ],
 )

@@ -113,3 +113,29 @@ def test_packed_logprobs_are_those_of_a_plain_pass(make, name):
         every = torch.log_softmax(all_logits(lm, texts[number]), -1)
         plain = torch.stack([every[at - 1, texts[number][at]] for at in range(60, 68)])
         torch.testing.assert_close(row, plain, atol=1e-3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("name", SHARING)
+def test_gradients_by_branch_are_those_of_dense_masks(make, name):
+    """Windows of 32 tokens are counted by depth; the soft cap of Gemma 2 is left to its own attention.
+
+    The layers compute in fp64: these random weights make the rounding of fp32 a hundred times as large.
+    """
+    lm, dice = make(name), random.Random(1)
+    lm.model.requires_grad_(True).double()
+    trunk = tuple(dice.randrange(1500) for _ in range(60))
+    texts = [(*trunk[: 60 - 9 * n], *(dice.randrange(1500) for _ in range(8))) for n in range(4)]
+    examples = [Example(tokens=text, loss_positions=tuple(range(len(text) - 8, len(text)))) for text in texts]
+    assert Policy(lm).wide == ("dense" if name == "Gemma 2" else "branches"), lm.reading
+    if name == "Gemma 2":
+        return
+    results = []
+    for kind in ("dense", "branches"):
+        policy = Policy(lm, attention=kind)
+        (pack,) = policy.packs(examples)
+        lm.model.zero_grad(set_to_none=True)
+        logprobs = policy.outputs(pack, examples).logprobs
+        logprobs.mean().backward()
+        results.append([logprobs.detach(), *(each.grad for each in lm.model.parameters() if each.grad is not None)])
+    for found, expected in zip(*results, strict=True):
+        assert (found - expected).abs().max() <= 1e-6 * max(1.0, expected.abs().max())

@@ -147,6 +147,73 @@ def test_a_reset_engine_makes_its_graphs_anew(recorder):
     same(answers(engine), first)
 
 
+KEPT = TransformersSettings(kept_graphs=True)
+
+
+def test_kept_graphs_serve_the_next_unit_with_the_same_bits(recorder):
+    """Shapes are counted anew, so the same passes are graphs as in a new process; only the recording is spared."""
+    lm = load("tiny")
+    engine = made(recorder, lm, KEPT)
+    first = answers(engine)
+    number, run = recorder.made, recorder.run
+    for _ in range(2):
+        engine.reset_cache()
+        assert not engine.reader.step.passes
+        again = answers(engine)
+        assert [(call.tokens, call.sampler_logprobs) for call in again] == [
+            (call.tokens, call.sampler_logprobs) for call in first
+        ]
+    assert recorder.made == number
+    assert recorder.run > run
+    engine.reset_cache()
+    store = engine.reader.batch_rows.store
+    assert not store.data
+    assert len(store._kept) <= 4
+
+
+@pytest.mark.parametrize(
+    ("packed", "names"), [(0, ("one",)), (0, ("", "one", "two")), (4096, ("one",)), (4096, ("", "one", "two"))], ids=str
+)
+def test_kept_graphs_read_new_weights_of_adapters(recorder, names, packed):
+    lm, settings = load("tiny"), TransformersSettings(packed_weights_mib=packed, kept_graphs=True)
+    for seed, name in enumerate(("one", "two"), 1):
+        add_adapter(lm, name, rank=2, alpha=8)
+        disturb(lm, name, seed)
+    engine = made(recorder, lm, settings)
+    before = answers(engine, names, 8)
+    number = recorder.made
+    disturb(lm, "one", 7)
+    engine.publish("one", 1)
+    engine.reset_cache()
+    after = answers(engine, names, 8)
+    same(after, plainly(lm, names, settings, published=["one"], count=8))
+    assert [call.tokens for call in before] != [call.tokens for call in after]
+    assert recorder.made == number
+
+
+def test_kept_graphs_do_not_serve_another_adapter_of_the_same_name(recorder):
+    lm, settings = load("tiny"), TransformersSettings(packed_weights_mib=4096, kept_graphs=True)
+    add_adapter(lm, "stays", rank=2, alpha=8)
+    engine = made(recorder, lm, settings)
+    for rank, seed in ((2, 1), (2, 5), (3, 6)):
+        add_adapter(lm, "one", rank=rank, alpha=8)
+        disturb(lm, "one", seed)
+        same(answers(engine, ("one",), 8), plainly(lm, ("one",), settings, count=8))
+        engine.drop_adapter("one")
+        engine.reset_cache()
+
+
+def test_new_weights_of_the_base_are_read_without_kept_graphs(recorder):
+    lm = load("tiny")
+    engine = made(recorder, lm, KEPT)
+    answers(engine)
+    with torch.no_grad():
+        lm.model.model.layers[0].mlp.gate_proj.weight.normal_(std=0.3)
+    engine.publish("", 1)
+    assert not engine.reader.step._aside
+    same(answers(engine), plainly(lm, published=[""]))
+
+
 def test_graphs_are_dropped_when_the_store_grows(recorder):
     lm = load("tiny")
     engine = made(recorder, lm)

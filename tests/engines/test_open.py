@@ -103,7 +103,7 @@ def test_every_algorithm_has_the_key():
 
 
 def test_settings_of_the_engine_are_in_the_digest():
-    usual, other = (read_any(KUHN, {"engine.rows": rows}) for rows in ("64", "16"))
+    usual, other = (read_any(KUHN, {"engine.rows": rows}) for rows in ("0", "16"))
     assert settings_digest(usual) == settings_digest(read_any(KUHN))
     assert settings_digest(usual) != settings_digest(other)
 
@@ -117,11 +117,12 @@ def test_kl_sft_before_trials_plays_by_the_same_engine():
     ("said", "sentence"),
     [
         ("api", "The engine api has no weights here to train: take another, such as transformers"),
-        ({"rows": 0}, "needs `rows` of at least 1, a whole number, not 0"),
+        ({"rows": -1}, "needs `rows` of at least 0, a whole number, not -1"),
         ({"rows": "many"}, "`rows` of transformers cannot be 'many'"),
         (
             {"lines": 3},
-            "it has no option lines; its options are rows, prefix_cache_mib, packed_weights_mib, cuda_graphs",
+            "it has no option lines; its options are rows, prefix_cache_mib, packed_weights_mib, cuda_graphs, "
+            "kept_graphs",
         ),
         ("transformer", "did you mean transformers"),
         (7, "Write the engine as a name"),

@@ -20,7 +20,7 @@ from stratagem.language.models.known_shapes import locate_model, shape_of
 from stratagem.language.models.reference import AUTO, NAMED
 from stratagem.language.prompting.catalogue import make_style
 from stratagem.learn.example import Example
-from stratagem.learn.pass_sizes import PackSize, pack_size, planned_packs
+from stratagem.learn.pass_sizes import MICROBATCH, PackSize, pack_size, planned_packs
 from stratagem.players.modes import MODES
 from stratagem.players.pools import pools
 from stratagem.playing.memory import memory_of
@@ -77,9 +77,10 @@ def _estimate(
             shape,
             _dtype(text),
             four_bit=ref.four_bit,
-            rows=int(getattr(recipe.engine.value, "rows", recipe.shard)),
+            rows=int(getattr(recipe.engine.value, "rows", 0) or recipe.shard),
             context=round(size.longest + work.reply),
             checkpointed=checkpointed,
+            logits_chunk_mib=recipe.logits_chunk_mib,
             on_gpu=ref.kind not in NAMED,
             **held,
         )
@@ -93,14 +94,15 @@ def _packs(memory: ProcessMemory, recipe: AnyRecipe, examples: Sequence[Example]
     """Return the sizes of the packs of examples; with layers of linear attention texts share no prefixes."""
     share = memory.shape.linear is None
     ways = {"share": share, "prefix_batches": share and not memory.checkpointed}
-    packs = planned_packs(examples, recipe.max_tokens_per_microbatch, **ways)
-    return tuple(pack_size(pack, examples, **ways) for pack in packs)
+    packs = planned_packs(examples, recipe.max_tokens_per_microbatch or MICROBATCH, **ways)
+    device = "cuda" if memory.on_gpu else "cpu"
+    return tuple(pack_size(pack, examples, **ways, device=device) for pack in packs)
 
 
 def _examples(recipe: AnyRecipe, size: EpisodeSize, work: Workload, batch: float) -> list[list[Example]]:
     """Return the examples of several optimizer steps; of a large batch no more than fill some packs."""
     reply = max(1, round(work.reply))
-    enough = _FULL_PACKS * -(-recipe.max_tokens_per_microbatch // reply)
+    enough = _FULL_PACKS * -(-(recipe.max_tokens_per_microbatch or MICROBATCH) // reply)
     number = max(1, min(round(batch), enough))
     return [sample_batch(size.prompts, reply, number, draw) for draw in range(_DRAWS)]
 

@@ -1,4 +1,4 @@
-"""Settings that a recipe leaves to the machine: gradient checkpointing by memory, number formats by speed.
+"""Settings that a recipe leaves to the machine: gradient checkpointing and sizes by memory, number formats by speed.
 
 They are chosen when a run is made, and stored in it, so that a resumed run keeps them on any machine.
 """
@@ -7,10 +7,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 from stratagem.algorithms.estimates import estimate_run
+from stratagem.algorithms.memory_sizes import (
+    USED,
+    SizeChoice,
+    choose_sizes,
+    keep_sizes_of,
+    open_sizes,
+    with_usual_sizes,
+)
 from stratagem.language.models.devices import find_device
 from stratagem.language.models.known_shapes import shape_of
 from stratagem.language.models.load import choose_dtype
@@ -19,8 +29,6 @@ from stratagem.language.models.reference import AUTO, parse_model
 from stratagem.training.estimate import RunEstimate
 from stratagem.training.recipe_file import AnyRecipe
 
-USED = 0.85
-"""Share of the device's memory that an estimate may take: totals are within 15 % of what was measured."""
 R = TypeVar("R", bound=AnyRecipe)
 _SETTING = "gradient_checkpointing"
 _GIB = 2.0**30
@@ -34,13 +42,13 @@ class CheckpointingChoice:
     without: float
     """Estimate of the largest model without it."""
     device: float
-    """Memory of the device."""
+    """Free memory of the device."""
     estimate: RunEstimate | None = field(default=None, repr=False, compare=False)
     """Estimate of the run without it, which is that of the run where it is not used."""
 
     def __str__(self) -> str:
         """Say what was chosen, and why."""
-        limit = f"the limit is {USED:.0%} of the {self.device / _GIB:.1f} GiB of the device"
+        limit = f"the limit is {USED:.0%} of the {self.device / _GIB:.1f} GiB that are free"
         figures = f"the estimate without it is {self.without / _GIB:.1f} GiB, and {limit}"
         return f"Gradient checkpointing is {'on' if self.used else 'off'}: {figures}."
 
@@ -62,11 +70,17 @@ def choose_checkpointing(recipe: R, device: float) -> tuple[R, CheckpointingChoi
 
 
 def device_memory() -> float:
-    """Return the bytes of the GPU that models are loaded on, or of this machine where there is none; 0 if unknown."""
+    """Return the free bytes of the GPU that models are loaded on, or of this machine where there is none; 0 if unknown.
+
+    Where a system does not say what is free, all of its memory is.
+    """
     import torch
 
     if torch.cuda.is_available():
-        return float(torch.cuda.get_device_properties(torch.cuda.current_device()).total_memory)
+        return float(torch.cuda.mem_get_info(torch.cuda.current_device())[0])
+    with suppress(OSError, StopIteration):
+        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
+        return 1024.0 * next(int(line.split()[1]) for line in lines if line.startswith("MemAvailable:"))
     if "SC_PHYS_PAGES" not in getattr(os, "sysconf_names", {}):
         return 0.0
     return float(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
@@ -97,8 +111,19 @@ def choose_formats(recipe: R, device: str, *, fetch: bool = False) -> tuple[R, t
 def settle_here(recipe: R) -> tuple[R, list[str]]:
     """Return the recipe of a new run on this machine, and a sentence for each choice."""
     recipe, formats = choose_formats(recipe, find_device(), fetch=True)
-    recipe, checkpointing = choose_checkpointing(recipe, device_memory())
-    return recipe, [str(choice) for choice in (*formats, checkpointing) if choice is not None]
+    recipe, *by_memory = choose_by_memory(recipe, device_memory(), on_gpu=find_device().startswith("cuda"))
+    return recipe, [str(choice) for choice in (*formats, *by_memory) if choice is not None]
+
+
+def choose_by_memory(
+    recipe: R, free: float, *, on_gpu: bool
+) -> tuple[R, CheckpointingChoice | None, SizeChoice | None]:
+    """Return the recipe with what it leaves to free memory, and the choices."""
+    sizes = open_sizes(recipe)
+    recipe, checkpointing = choose_checkpointing(with_usual_sizes(recipe, sizes, free, on_gpu=on_gpu), free)
+    known = checkpointing.estimate if checkpointing is not None and not checkpointing.used else None
+    recipe, chosen = choose_sizes(recipe, sizes, free, known, on_gpu=on_gpu)
+    return recipe, checkpointing, chosen
 
 
 def keep_choices_of(recipe: R, other: AnyRecipe) -> R:
@@ -106,6 +131,7 @@ def keep_choices_of(recipe: R, other: AnyRecipe) -> R:
     chosen = iter(_models(other))
     if getattr(recipe, _SETTING, False) == "auto":
         recipe = recipe.model_copy(update={_SETTING: getattr(other, _SETTING, False)})
+    recipe = keep_sizes_of(recipe, other)
 
     def keep(text: str) -> str:
         own, theirs = parse_model(text), next(chosen, "")

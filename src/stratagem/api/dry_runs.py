@@ -25,6 +25,7 @@ from stratagem.training.runs.trackers.catalogue import make_trackers
 
 if TYPE_CHECKING:
     from stratagem.algorithms.machine_choices import CheckpointingChoice
+    from stratagem.algorithms.memory_sizes import SizeChoice
     from stratagem.language.models.number_format import FormatChoice
     from stratagem.training.estimate import RunEstimate, Speed
     from stratagem.training.recipe_file import AnyRecipe
@@ -51,6 +52,8 @@ class DryRun(Result):
     """Needs of the recipes: what they would run, contact, read and hand over, and whether it is allowed."""
     formats: tuple[FormatChoice, ...] = ()
     """Choices of number formats for `+dtype=auto`."""
+    sizes: SizeChoice | None = None
+    """Choice of sizes by free memory; None where the recipe makes all, or the sizes of the model are unknown."""
 
     @property
     def toml(self) -> str:
@@ -108,7 +111,7 @@ class DryRun(Result):
             return lines
         from stratagem.training.estimate import NOT_COUNTED
 
-        lines += [str(choice) for choice in (*self.formats, self.checkpointing) if choice is not None]
+        lines += [str(choice) for choice in (*self.formats, self.checkpointing, self.sizes) if choice is not None]
         lines.append(f"Memory is without {NOT_COUNTED}.")
         totals = self.estimate.totals()
         for device, names in self.estimate.on_one_device.items():
@@ -149,15 +152,16 @@ def dry_run(
     """Check recipes, print them with all settings, and estimate the memory and the tokens; nothing is trained.
 
     No model is loaded: whether a model can output the actions of a game is checked when the run starts. With both
-    speeds the time is estimated, too. What the recipe leaves to the machine is chosen: gradient checkpointing by the
-    memory of the device, and the number format of a model with `+dtype=auto` by its speed.
+    speeds the time is estimated, too. What the recipe leaves to the machine is chosen: gradient checkpointing, the
+    tokens of a pass and the rows of the engine by free memory, and the number format of a model with `+dtype=auto` by
+    its speed.
 
     Args:
         recipes: Recipes, as for `train`.
         changes: Settings to change by their places, such as sepo.exploitability_weight=3.
         decode_speed: Number of sampled tokens a second, for the time.
         learn_speed: Number of tokens of training a second, for the time.
-        device_memory: Memory of the device of the run in GiB; 0 takes this machine's.
+        device_memory: Free memory of the GPU of the run in GiB; 0 takes this machine's.
         out: New folder of the run; one that exists is refused.
         track: Services that get the metrics, too: wandb or trackio, as in `wandb(project=NAME)`.
         allow: Single things that a recipe may use although its folder is not trusted: a Python file, a command
@@ -179,10 +183,12 @@ def dry_run(
 
         memory = device_memory * _GIB or machine_choices.device_memory()
         recipe, formats = machine_choices.choose_formats(recipe, find_device())
-        recipe, checkpointing = machine_choices.choose_checkpointing(recipe, memory)
+        on_gpu = bool(device_memory) or find_device().startswith("cuda")
+        recipe, checkpointing, sizes = machine_choices.choose_by_memory(recipe, memory, on_gpu=on_gpu)
         speed = Speed(decode_speed, learn_speed)
         known = checkpointing.estimate if checkpointing is not None and not checkpointing.used else None
-        return DryRun(recipe, known or estimate_run(recipe), speed, checkpointing, unchecked, needs_now(), formats)
+        estimate = sizes.estimate if sizes is not None else known or estimate_run(recipe)
+        return DryRun(recipe, estimate, speed, checkpointing, unchecked, needs_now(), formats, sizes)
 
 
 def needs_now() -> dict[Need, bool]:

@@ -21,13 +21,15 @@ from stratagem.language.decoding.vocabulary import Ids
 from stratagem.language.engines.kept_set import Array, KeptSet, TokenSet, token_array
 from stratagem.learn.example import Target
 
-ENTRIES = 32 * 262_144
-"""Number of logits in a chunk: 32 tokens of the largest vocabularies, more of smaller ones.
+ON_PROCESSOR = 32
+"""MiB of the logits in a chunk: those of 32 tokens of the largest vocabularies, of more of smaller ones.
 
-They take 32 MiB, from where on the allocator of Linux returns memory at once; smaller pieces would pile up.
+From 32 MiB on the allocator of Linux returns memory at once; smaller pieces would pile up.
 """
-_ON_GPU = 16
-"""Factor of the chunks on a GPU, which needs more work at once; they take 512 MiB there."""
+ON_GPU = 512
+"""The same on a GPU, which needs more work at once."""
+_ENTRIES = 2**18
+"""Logits of a MiB, in fp32."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +86,7 @@ def join_pieces(pieces: Sequence[TokenOutputs]) -> TokenOutputs:
 
 def token_outputs(head: Head, hidden: torch.Tensor, queries: TokenQueries, chunk: int | None = None) -> TokenOutputs:
     """Compute the outputs at hidden states [N, H] for the tokens that follow them, `chunk` at a time."""
-    chunk = chunk or chunk_size(head.size, on_gpu=hidden.is_cuda)
+    chunk = chunk or chunk_size(head.size, ON_GPU if hidden.is_cuda else ON_PROCESSOR)
     pieces = []
     for start in range(0, len(queries.tokens), chunk):
         some = slice(start, start + chunk)
@@ -93,9 +95,9 @@ def token_outputs(head: Head, hidden: torch.Tensor, queries: TokenQueries, chunk
     return join_pieces(pieces)
 
 
-def chunk_size(vocabulary: int, *, on_gpu: bool) -> int:
-    """Return the number of tokens whose logits are computed at once."""
-    return -(-ENTRIES // vocabulary) * (_ON_GPU if on_gpu else 1)
+def chunk_size(vocabulary: int, mib: int) -> int:
+    """Return the number of tokens whose logits are computed at once, in chunks of so many MiB."""
+    return -(-mib * _ENTRIES // vocabulary)
 
 
 def _compute_chunk(run: _Run, hidden: torch.Tensor, *, trained: bool) -> TokenOutputs:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from stratagem.learn.example import Example
 from stratagem.learn.packing import BatchTexts, Pack, TextBranch, merge_packs, pack_texts, split
@@ -20,6 +20,8 @@ is h = 128, as of `tiny`; a larger model pays less for attention than is reckone
 """
 _PASS_COST = 64
 """Fixed cost of a forward pass, in tokens."""
+MICROBATCH = 4096
+"""Tokens of a pass where nothing else is chosen."""
 _OPEN = 8
 """Maximum number of packs that are being filled."""
 _MAX_SPLITS = 5
@@ -50,6 +52,16 @@ class PackSizes:
             self.rows + other.rows,
             max(self.width, other.width),
         )
+
+    @property
+    def tree_pairs(self) -> int:
+        """Pairs of a token and a token that it may attend to, as a tree batch."""
+        return -(-self.tokens // self.largest) * self.largest**2
+
+    @property
+    def prefix_pairs(self) -> int:
+        """The same as a shared-prefix batch."""
+        return self.trees * self.depth**2 + self.rows * self.width * (self.depth + self.width)
 
     @property
     def tree_cost(self) -> int:
@@ -168,6 +180,36 @@ class PassSize(NamedTuple):
         return self.tokens * self.columns
 
 
+AttentionKind = Literal["dense", "branches", "flex"]
+"""Way to attend over the trees of a pack: a table of tokens and tokens, branch by branch, or FlexAttention."""
+MOST_PAIRS = {"cpu": 3 * 4096**2, "cuda": 3 * 2048**2}
+"""Most pairs of tokens of dense passes, by the kind of device; a pack of more is wide.
+
+Padded rows of n tokens have at most 3 n^2. So on a processor a pack of the default size, 4,096 tokens, is never wide:
+its results are those of a dense mask, which takes 192 MiB at most.
+"""
+
+
+def is_wide(pack: Pack, device: str, *, prefix_batches: bool) -> bool:
+    """Test whether a pack has too many pairs of tokens for a dense mask; it depends on no free memory."""
+    shape = shape_of_pack(pack)
+    pairs = shape.prefix_pairs if prefix_batches and shape.prefix_cost < shape.tree_cost else shape.tree_pairs
+    return pairs > MOST_PAIRS.get(device, MOST_PAIRS["cpu"])
+
+
+def may_be_wide(budget: int, device: str) -> bool:
+    """Test whether packs of so many tokens may be wide; texts longer than half of it make larger packs."""
+    return 3 * budget**2 > MOST_PAIRS.get(device, MOST_PAIRS["cpu"])
+
+
+def sparse_kinds(device: str) -> tuple[AttentionKind, ...]:
+    """Return the kinds of attention over wide packs, the preferred one first.
+
+    On a processor FlexAttention has no backward pass.
+    """
+    return ("flex", "branches") if device == "cuda" else ("branches",)
+
+
 class PackSize(NamedTuple):
     """Sizes of a pack: its forward passes, whose activations wait for one backward pass."""
 
@@ -194,17 +236,20 @@ def cheaper_prefixes(pack: Pack) -> PrefixBatch | None:
     return prefix_batch(pack) if shape.prefix_cost < shape.tree_cost else None
 
 
-def pack_size(pack: Pack, examples: Sequence[Example], *, share: bool, prefix_batches: bool) -> PackSize:
-    """Return the sizes of the forward passes by which a policy reads a pack of these examples."""
-    passes = _shared_passes(pack, prefix_batches) if share else (_padded_pass(pack),)
+def pack_size(
+    pack: Pack, examples: Sequence[Example], *, share: bool, prefix_batches: bool, device: str = "cpu"
+) -> PackSize:
+    """Return the sizes of the forward passes by which a policy on a device reads a pack of these examples."""
+    passes = _shared_passes(pack, device, prefix_batches) if share else (_padded_pass(pack),)
     return PackSize(passes, sum(len(examples[number].loss_positions) for number in pack.examples))
 
 
-def _shared_passes(pack: Pack, prefix_batches: bool) -> tuple[PassSize, ...]:
-    batch = cheaper_prefixes(pack) if prefix_batches else None
+def _shared_passes(pack: Pack, device: str, prefix_batches: bool) -> tuple[PassSize, ...]:
+    wide = is_wide(pack, device, prefix_batches=prefix_batches)
+    batch = cheaper_prefixes(pack) if prefix_batches and not wide else None
     if batch is None:
         tree = tree_batch(pack)
-        return (PassSize(len(tree.rows), tree.width, tree.width, not tree.plain),)
+        return (PassSize(len(tree.rows), tree.width, tree.width, not tree.plain and not wide),)
     prefixes = PassSize(len(batch.prefixes), batch.depth, batch.depth, masked=False)
     rest = PassSize(len(batch.rows), batch.width, batch.depth + batch.width, masked=True)
     return (prefixes, rest) if batch.rows else (prefixes,)

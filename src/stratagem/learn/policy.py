@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from functools import cached_property, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import torch
 
@@ -18,15 +18,27 @@ from stratagem.language.models.attention import Attention, attention_of
 from stratagem.language.models.decoder_structure import OtherStructure
 from stratagem.language.models.language_model import LanguageModel
 from stratagem.language.models.onednn_linear import use_onednn
+from stratagem.learn.branch_attention import BranchMask
 from stratagem.learn.decoder_pass import DecoderPass, FusedPass, ModulePass, TokenRows
 from stratagem.learn.example import Example
 from stratagem.learn.frozen_states import FrozenStates
 from stratagem.learn.head import head_of, logit_scale_of
-from stratagem.learn.logprobs import TokenOutputs, TokenQueries, token_outputs
+from stratagem.learn.logprobs import TokenOutputs, TokenQueries, chunk_size, token_outputs
 from stratagem.learn.packing import Pack, Path, pack_examples
-from stratagem.learn.pass_sizes import cheaper_prefixes, planned_packs
+from stratagem.learn.pass_sizes import (
+    MICROBATCH,
+    AttentionKind,
+    cheaper_prefixes,
+    is_wide,
+    may_be_wide,
+    planned_packs,
+    sparse_kinds,
+)
 from stratagem.learn.prefix_batch import pad_rows, prefix_batch, read_prefix_batch
-from stratagem.learn.tree_batch import tree_batch
+from stratagem.learn.tree_batch import TreeBatch, tree_batch
+
+if TYPE_CHECKING:
+    from stratagem.learn.flex_mask import FlexMask
 
 TRAINING = "training"
 """Name of the component in `LanguageModel.reading`."""
@@ -39,21 +51,25 @@ class Policy:
         self,
         lm: LanguageModel,
         *,
-        max_tokens_per_microbatch: int = 4096,
+        max_tokens_per_microbatch: int = 0,
         chunk: int | None = None,
+        logits_chunk_mib: int = 0,
         share: bool | None = None,
         gradient_checkpointing: bool = False,
         fp32_head: bool = False,
+        attention: AttentionKind | None = None,
     ) -> None:
-        """A pass reads at most `max_tokens_per_microbatch`; the head, `chunk` of them (None: what its size allows).
+        """A pass reads at most `max_tokens_per_microbatch` (0: 4,096); the head, `chunk` of them or some MiB of logits.
 
-        `share` None shares prefixes where a probe shows that this is exact. `gradient_checkpointing` recomputes the
-        activations inside layers in the backward pass: less memory, about a third more time. `fp32_head` computes the
-        logits of a model in a short format in fp32.
+        With neither the head reads what the device allows. `share` None shares prefixes where a probe shows that this
+        is exact. `gradient_checkpointing` recomputes the activations inside layers in the backward pass: less memory,
+        about a third more time. `fp32_head` computes the logits of a model in a short format in fp32. `attention` None
+        is dense for small packs, and by a sparse mask for wide ones, where a probe shows that this is exact.
         """
         self.lm = lm
-        self.max_tokens_per_microbatch = max_tokens_per_microbatch
-        self.chunk = chunk
+        self.max_tokens_per_microbatch = max_tokens_per_microbatch or MICROBATCH
+        vocabulary = int(lm.model.get_output_embeddings().weight.shape[0])
+        self.chunk = chunk or (chunk_size(vocabulary, logits_chunk_mib) if logits_chunk_mib else None)
         self.gradient_checkpointing = gradient_checkpointing
         self.fp32_head = fp32_head
         use_onednn(lm.model)
@@ -65,10 +81,9 @@ class Policy:
         if share is None:
             tree = probe.compare(_as_tree, self.decoder_pass)
             if not _agrees(tree) and isinstance(self.decoder_pass, FusedPass):
-                self.decoder_pass = ModulePass(lm, checkpointing=gradient_checkpointing)
+                self.decoder_pass = ModulePass(lm, self.attention, checkpointing=gradient_checkpointing)
                 tree = probe.compare(_as_tree, self.decoder_pass)
         self.share_prefixes = _agrees(tree) if share is None else share
-        lm.reading[TRAINING] = f"{'with shared prefixes' if self.share_prefixes else 'each text by itself'}: {tree}"
         self._frozen = FrozenStates()
         self._packed: tuple[list[Any], list[Pack]] | None = None
         self.prefix_batches = (
@@ -76,6 +91,29 @@ class Policy:
             and not gradient_checkpointing
             and _agrees(probe.compare(_as_prefix_batch, self.decoder_pass))
         )
+        self.attends_by = attention
+        """Kind of attention over all packs; None where wide ones have a kind of their own."""
+        self.wide: AttentionKind = attention or "dense"
+        """Kind of attention over wide packs."""
+        sentence = ""
+        if attention is None and self.share_prefixes:
+            self.wide, sentence = self._choose_wide(probe)
+        how = "with shared prefixes" if self.share_prefixes else "each text by itself"
+        lm.reading[TRAINING] = f"{how}: {tree}{sentence}"
+
+    def _choose_wide(self, probe: _Probe) -> tuple[AttentionKind, str]:
+        """Return the first kind of sparse attention that agrees with the model; a sentence where it may be used."""
+        device = self.lm.model.device.type
+        expected = may_be_wide(self.max_tokens_per_microbatch, device)
+        kinds = sparse_kinds(device) if expected else sparse_kinds(device)[-1:]  # FlexAttention takes long to compile
+        found, wide = list[str](), _DENSE
+        for kind in kinds:
+            result = probe.compare(_READS[kind], self.decoder_pass)
+            found.append(f"by {_NAMES[kind]}: {result}")
+            if _agrees(result):
+                wide = kind
+                break
+        return wide, f"; wide packs {'; '.join(found)}" if expected else ""
 
     def packs(self, examples: Sequence[Example]) -> list[Pack]:
         """Pack examples as is cheapest to read; the packs of the last batch are known, also if its columns changed."""
@@ -131,9 +169,15 @@ class Policy:
         own = torch.arange(len(pack.tokens)) if nodes is None else torch.tensor(list(nodes))
         if not self.share_prefixes or self.attention is None:
             return _one_by_one(self.decoder_pass, self.attention, pack, own, self.lm.model)
+        kind = self.attends_by or (self.wide if self._is_wide(pack) else _DENSE)
+        if kind != _DENSE:
+            return _READS[kind](self.decoder_pass, self.attention, pack, own, self.lm.model)
         if self.prefix_batches and (shared := cheaper_prefixes(pack)):
             return read_prefix_batch(self.decoder_pass, self.attention, shared, own, self.lm.model)
         return _as_tree(self.decoder_pass, self.attention, pack, own, self.lm.model)
+
+    def _is_wide(self, pack: Pack) -> bool:
+        return is_wide(pack, self.lm.model.device.type, prefix_batches=self.prefix_batches)
 
 
 def _decoder_pass(lm: LanguageModel, attention: Attention | None, *, checkpointing: bool) -> DecoderPass:
@@ -143,7 +187,7 @@ def _decoder_pass(lm: LanguageModel, attention: Attention | None, *, checkpointi
             return FusedPass(lm, attention, checkpointing=checkpointing)
         except OtherStructure:
             pass
-    return ModulePass(lm, checkpointing=checkpointing)
+    return ModulePass(lm, attention, checkpointing=checkpointing)
 
 
 def _kind(example: Example, leaf: tuple[int, int]) -> tuple[Any, ...]:
@@ -173,6 +217,30 @@ def _as_tree(decoder: DecoderPass, attention: Attention, pack: Pack, nodes: torc
     return decoder(rows, batch.indices[nodes].to(device))
 
 
+def _by_branches(
+    decoder: DecoderPass, attention: Attention, pack: Pack, nodes: torch.Tensor, model: Any
+) -> torch.Tensor:
+    """Read the trees of a pack in rows, branch by branch."""
+    batch = tree_batch(pack)
+    return _by_mask(decoder, BranchMask(batch, model.device), batch, pack, nodes)
+
+
+def _by_flex(decoder: DecoderPass, attention: Attention, pack: Pack, nodes: torch.Tensor, model: Any) -> torch.Tensor:
+    """Read the trees of a pack in rows by FlexAttention."""
+    from stratagem.learn.flex_mask import FlexMask  # imports a compiler
+
+    batch = tree_batch(pack)
+    return _by_mask(decoder, FlexMask.of(batch, model.device), batch, pack, nodes)
+
+
+def _by_mask(
+    decoder: DecoderPass, mask: BranchMask | FlexMask, batch: TreeBatch, pack: Pack, nodes: torch.Tensor
+) -> torch.Tensor:
+    device = mask.device
+    rows = TokenRows(batch.tokens(pack).to(device), batch.depths.to(device), sparse=mask)
+    return decoder(rows, batch.indices[nodes].to(device))
+
+
 def _one_by_one(
     decoder: DecoderPass, attention: Attention | None, pack: Pack, nodes: torch.Tensor, model: Any
 ) -> torch.Tensor:
@@ -193,6 +261,9 @@ def _as_prefix_batch(
 
 
 Reads = Callable[[DecoderPass, Attention, Pack, torch.Tensor, Any], torch.Tensor]
+_READS: dict[AttentionKind, Reads] = {"dense": _as_tree, "branches": _by_branches, "flex": _by_flex}
+_NAMES: dict[AttentionKind, str] = {"dense": "a dense mask", "branches": "branch", "flex": "FlexAttention"}
+_DENSE: AttentionKind = "dense"
 
 
 class _Probe:

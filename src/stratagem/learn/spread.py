@@ -20,6 +20,7 @@ from stratagem.learn.batch import BackwardPass, backward
 from stratagem.learn.example import Example
 from stratagem.learn.losses.base import Columns, Loss, Totals
 from stratagem.learn.packing import Pack
+from stratagem.learn.pass_sizes import AttentionKind
 from stratagem.learn.policy import Policy
 from stratagem.playing.workers.models import CarriedModel, ModelCarrier, copy_of
 from stratagem.playing.workers.plan import current
@@ -44,6 +45,8 @@ class PolicySettings(NamedTuple):
     prefix_batches: bool
     gradient_checkpointing: bool
     fp32_head: bool
+    attends_by: AttentionKind | None
+    wide: AttentionKind
 
 
 @dataclass(frozen=True)
@@ -93,6 +96,8 @@ def _units(
         policy.prefix_batches,
         policy.gradient_checkpointing,
         policy.fp32_head,
+        policy.attends_by,
+        policy.wide,
     )
     number = carrier.plan.threads_per_worker
     own = [part._replace(pack=replace(part.pack, examples=tuple(range(len(part.examples))))) for part in parts]
@@ -136,7 +141,8 @@ def _policy(lm: LanguageModel, settings: PolicySettings) -> Policy:
             share=settings.share_prefixes,
             gradient_checkpointing=settings.gradient_checkpointing,
             fp32_head=settings.fp32_head,
+            attention=settings.attends_by,
         )
-        policy.prefix_batches = settings.prefix_batches
+        policy.prefix_batches, policy.wide = settings.prefix_batches, settings.wide
         _policies[lm] = settings, policy
     return _policies[lm][1]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from stratagem.language.models.shapes import BYTES, LayerBlock, LinearAttention, ModelShape
-from stratagem.learn.logprobs import chunk_size
+from stratagem.learn.logprobs import ON_GPU, ON_PROCESSOR, chunk_size
 from stratagem.learn.pass_sizes import PackSize, PassSize
 
 _FP32 = BYTES["fp32"]
@@ -33,6 +33,8 @@ class StepMemory:
     dropout: bool = False
     """Dropout on the inputs of the adapter."""
     checkpointed: bool = False
+    logits_chunk_mib: int = 0
+    """MiB of the logits of a chunk; 0 is that of the device."""
     on_gpu: bool = True
     """Kernels of a GPU: a norm stores its input alone, dropout one byte a number, and chunks of logits are larger."""
 
@@ -71,7 +73,8 @@ class StepMemory:
         return (whole - pack.tokens * read) * max(0.0, 1.0 - pack.loss_tokens / pack.tokens)
 
     def _logits(self, pack: PackSize) -> float:
-        rows = min(chunk_size(self.shape.vocabulary, on_gpu=self.on_gpu), pack.loss_tokens)
+        mib = self.logits_chunk_mib or (ON_GPU if self.on_gpu else ON_PROCESSOR)
+        rows = min(chunk_size(self.shape.vocabulary, mib), pack.loss_tokens)
         return _COPIES * rows * self.shape.vocabulary * _FP32
 
     def _masks(self, pack: PackSize) -> float:

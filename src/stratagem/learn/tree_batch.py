@@ -6,10 +6,11 @@ their own, since attention costs the square of a row's width; small ones fill up
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
+from typing import NamedTuple
 
 import torch
 
@@ -48,30 +49,18 @@ class TreeBatch:
 
     @property
     def mask(self) -> torch.Tensor:
-        """Attention mask [R, W, W]: a token attends to its ancestors and itself, padding to itself."""
-        most = max(map(len, self.rows))
-        owner = self._place_values(self._each([index for row in self.rows for index in range(len(row))]), most)
-        number = torch.arange(len(self.rows))[:, None, None]
-        reach = self._followed[number, owner[:, :, None], owner[:, None, :]]
-        mask = (self.depths[:, None, :] < reach) & (self.depths[:, None, :] <= self.depths[:, :, None])
-        return mask | torch.eye(self.width, dtype=torch.bool)
+        """Dense attention mask [R, W, W]: a token attends to its ancestors and itself, padding to itself."""
+        columns = torch.arange(self.width)
+        return (columns <= columns[:, None]) & (columns[:, None] < self.ends[:, None, :])
 
-    @property
-    def _followed(self) -> torch.Tensor:
-        """Depth up to which the text of each branch of a row follows each other branch, [R, B + 1, B + 1].
-
-        Texts that end in two branches have a common prefix as long as the least that any two neighbours between them
-        share. The last branch is padding, which nothing follows.
-        """
-        size = max(map(len, self.rows)) + 1
-        depth = torch.zeros(len(self.rows), size, dtype=torch.long)
-        reach = torch.zeros(len(self.rows), size, dtype=torch.long)
+    @cached_property
+    def ends(self) -> torch.Tensor:
+        """Column behind the last descendant of each token, [R, W]; descendants follow a token without a gap."""
+        ends = torch.arange(1, self.width + 1).repeat(len(self.rows), 1)
         for number, row in enumerate(self.rows):
-            depth[number, : len(row)] = torch.tensor([branch.depth for branch in row])
-            reach[number, : len(row)] = torch.tensor([branch.reach for branch in row])
-        earlier = torch.ones(size, size, dtype=torch.bool).tril(-1)
-        least = depth[:, :, None].where(earlier, torch.iinfo(torch.long).max).cummin(dim=1).values
-        return least.where(earlier, 0) + torch.diag_embed(reach)
+            for path in branch_paths(row):
+                ends[number, path.columns] = path.start + path.branch.size  # a later descendant replaces an earlier one
+        return ends
 
     @cached_property
     def _sizes(self) -> torch.Tensor:
@@ -106,6 +95,25 @@ class TreeBatch:
         """Put a value of each token into its cell, [R, W]."""
         cells = torch.full((len(self.rows) * self.width,), padding)
         return cells.index_copy_(0, self._cells, values).view(len(self.rows), self.width)
+
+
+class BranchPath(NamedTuple):
+    """Branch of a row, with the way to its end."""
+
+    branch: TextBranch
+    start: int
+    """Column of its first token."""
+    columns: torch.Tensor
+    """Columns of the tokens from the root to its end, by their depth."""
+
+
+def branch_paths(row: Sequence[TextBranch]) -> Iterator[BranchPath]:
+    """Yield the path of each branch of a row."""
+    start, columns = 0, torch.empty(0, dtype=torch.long)
+    for branch in row:
+        columns = torch.cat([columns[: branch.depth], torch.arange(start, start + branch.size)])
+        yield BranchPath(branch, start, columns)
+        start += branch.size
 
 
 def _is_chain(row: Sequence[TextBranch]) -> bool:

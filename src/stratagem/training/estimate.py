@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from itertools import cycle, islice
 from typing import Any
 from zlib import crc32
@@ -64,6 +65,8 @@ class ProcessMemory:
     packs: tuple[PackSize, ...] = ()
     """Sizes of the packs of an optimizer step."""
     checkpointed: bool = False
+    logits_chunk_mib: int = 0
+    """MiB of the logits of a chunk; 0 is that of the device."""
     on_gpu: bool = True
 
     def parts(self) -> dict[str, float]:
@@ -98,6 +101,7 @@ class ProcessMemory:
             targets=() if adapter is None else adapter.targets,
             dropout=adapter is not None and adapter.dropout > 0.0,
             checkpointed=self.checkpointed,
+            logits_chunk_mib=self.logits_chunk_mib,
             on_gpu=self.on_gpu,
         )
 
@@ -223,6 +227,20 @@ class EpisodeSize:
 
 def episode_size(game: Game[Any], style: Style) -> EpisodeSize:
     """Play one random episode, and measure its prompts in this style; the prompts of further ones are kept."""
+    try:
+        hash((game, style))
+    except TypeError:  # as a game of another package may be
+        return _measure_episodes(game, style)
+    return _known_size(game, style)
+
+
+@lru_cache(maxsize=16)
+def _known_size(game: Game[Any], style: Style) -> EpisodeSize:
+    """Measure once: sizes are chosen by several estimates of one run, and episodes are most of their time."""
+    return _measure_episodes(game, style)
+
+
+def _measure_episodes(game: Game[Any], style: Style) -> EpisodeSize:
     prompts, actions, texts = [], [], list[Ids]()
     for number in range(_EPISODES):
         key = Key(0).at("estimate", number) if number else Key(0).at("estimate")

@@ -143,6 +143,7 @@ def policy_of(
         policy=Policy(
             lm,
             max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
+            logits_chunk_mib=recipe.logits_chunk_mib,
             gradient_checkpointing=recipe.gradient_checkpointing is True,
         ),
         strict=strict,
@@ -151,7 +152,8 @@ def policy_of(
     reference: MovingReference | Policy | None = recipe.reference.make(lm, name)
     if start is not None and recipe.reference.type == "copy":
         copy = start(**recipe.reference.options(lm))
-        reference = Policy(copy, max_tokens_per_microbatch=recipe.max_tokens_per_microbatch)
+        sizes = (recipe.max_tokens_per_microbatch, recipe.logits_chunk_mib)
+        reference = Policy(copy, max_tokens_per_microbatch=sizes[0], logits_chunk_mib=sizes[1])
     steps, key = stage.iterations * stage.optimizer_steps, Key(seed).at("dropout")
     policy.assign(stage.loss.value, own.optimizer or stage.optimizer, steps, key=key, reference=reference)
     return policy

@@ -94,9 +94,13 @@ class AnyRecipe(FiniteSettings):
 
     seed: int = 0
     """Seed of everything random."""
-    max_tokens_per_microbatch: int = Field(default=4096, ge=1)
+    max_tokens_per_microbatch: int = Field(default=0, ge=0)
     """Maximum number of tokens in one forward and backward pass; gradients add up over the passes of a batch, so it
-    changes memory and not results. Where texts share a prefix, a pass may read twice its longest text."""
+    changes memory and not results. Where texts share a prefix, a pass may read twice its longest text. 0 is chosen by
+    free memory when the run begins: on a processor 4,096, or fewer where these do not fit."""
+    logits_chunk_mib: int = Field(default=0, ge=0)
+    """Size of the logits in fp32 that are computed at once in training, in MiB; last bits may depend on it. 0 is chosen
+    when the run begins: 32 on a processor, and on a GPU up to 512 by free memory."""
     engine: NamedEngine = DEFAULT_ENGINE
     """Engine that plays, in training and in evaluation."""
     tables_per_shard: int = Field(default=0, ge=0)
@@ -112,7 +116,7 @@ class AnyRecipe(FiniteSettings):
     @property
     def shard(self) -> int:
         """Number of tables that are played together."""
-        return self.tables_per_shard or getattr(self.engine.value, "rows", TABLES)
+        return self.tables_per_shard or (getattr(self.engine.value, "rows", 0) or TABLES)
 
     @property
     def bases(self) -> tuple[str, ...]:

@@ -225,6 +225,7 @@ def sft(
         policy=Policy(
             lm,
             max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
+            logits_chunk_mib=recipe.logits_chunk_mib,
             gradient_checkpointing=recipe.gradient_checkpointing is True,
         ),
         strict=strict,

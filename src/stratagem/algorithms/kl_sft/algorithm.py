@@ -117,7 +117,11 @@ def kl_sft(
         name=ADAPTER,
         adapter=settings.adapter,
         seed=recipe.seed,
-        policy=Policy(lm, max_tokens_per_microbatch=recipe.max_tokens_per_microbatch),
+        policy=Policy(
+            lm,
+            max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
+            logits_chunk_mib=recipe.logits_chunk_mib,
+        ),
         strict=strict,
     )
     policy.assign(KLTargets(), settings.optimizer, settings.steps(len(examples)), key=key.at("dropout"))

@@ -125,6 +125,7 @@ class ScopalPolicy(TrainablePolicy):
             policy=Policy(
                 lm,
                 max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
+                logits_chunk_mib=recipe.logits_chunk_mib,
                 gradient_checkpointing=recipe.gradient_checkpointing is True,
             ),
             strict=strict,
@@ -204,7 +205,8 @@ class ScopalPolicy(TrainablePolicy):
         else:
             folder, _ = list(self._stages().values())[number - 1]
             lm = load(f"dir:{folder / MODEL}{self.artifacts.options}", **options)
-        return Policy(lm, max_tokens_per_microbatch=self.recipe.max_tokens_per_microbatch)
+        sizes = (self.recipe.max_tokens_per_microbatch, self.recipe.logits_chunk_mib)
+        return Policy(lm, max_tokens_per_microbatch=sizes[0], logits_chunk_mib=sizes[1])
 
     def finish_refinement(self, step: int, method: str) -> None:
         """Save the policy after a stage."""

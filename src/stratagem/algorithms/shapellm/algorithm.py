@@ -201,6 +201,7 @@ def kl_sft_recipe(recipe: ShapeLLMRecipe, model: str) -> KLSFTRecipe:
         model=model,
         seed=recipe.seed,
         max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
+        logits_chunk_mib=recipe.logits_chunk_mib,
         engine=recipe.engine,
         target_policies=recipe.target_policies,
         kl_sft=recipe.kl_sft,
@@ -209,8 +210,8 @@ def kl_sft_recipe(recipe: ShapeLLMRecipe, model: str) -> KLSFTRecipe:
 
 def bases_of(recipe: ShapeLLMRecipe, run: RunFolder) -> Bases:
     """Load the bases of a run."""
-    spec, max_tokens = recipe.engine.value, recipe.max_tokens_per_microbatch
-    return {base: Base.of(own, spec, max_tokens) for base, own in artifacts_of(run, recipe.learner_bases).items()}
+    spec, sizes = recipe.engine.value, (recipe.max_tokens_per_microbatch, recipe.logits_chunk_mib)
+    return {base: Base.of(own, spec, *sizes) for base, own in artifacts_of(run, recipe.learner_bases).items()}
 
 
 class TrialStage(Stage):

@@ -54,7 +54,7 @@ class Base:
     policy: Policy
 
     @classmethod
-    def of(cls, artifacts: Artifacts, spec: TrainableEngineSpec, max_tokens: int) -> Base:
+    def of(cls, artifacts: Artifacts, spec: TrainableEngineSpec, max_tokens: int, logits_chunk_mib: int = 0) -> Base:
         """Load a base of a run; it has no adapter, since each seat adds its own."""
         text = artifacts.model
         if resolve_model(parse_model(text)).adapters:
@@ -63,7 +63,7 @@ class Base:
                 "as run:PATH@start, or name this model at a seat that is frozen."
             )
         lm = artifacts.load()
-        policy = Policy(lm, max_tokens_per_microbatch=max_tokens, fp32_head=True)
+        policy = Policy(lm, max_tokens_per_microbatch=max_tokens, logits_chunk_mib=logits_chunk_mib, fp32_head=True)
         return cls(lm, open_engine(lm, spec), policy)
 
 

@@ -83,6 +83,8 @@ class RecordedPass:
     run: Callable[[], None]
     held: object
     """Tensors that the pass reads beside the buffers, so that they are not freed."""
+    places: tuple[int, ...] = ()
+    """Places in memory of the adapters' weights that the pass reads."""
 
     def __call__(self, ids: torch.Tensor, positions: torch.Tensor, columns: torch.Tensor, mask: Any) -> torch.Tensor:
         rows = len(ids)
@@ -98,8 +100,15 @@ class GraphedStep:
     """Forward pass by another step, whose frequent passes of one token a row are graphs."""
 
     def __init__(
-        self, step: ForwardPass, store: RowStore, weights: BatchWeights, recorder: Callable[[], Recorder]
+        self,
+        step: ForwardPass,
+        store: RowStore,
+        weights: BatchWeights,
+        recorder: Callable[[], Recorder],
+        *,
+        keep: bool = False,
     ) -> None:
+        """With `keep` a graph outlives the unit of work, and is run again where a new one would be recorded."""
         self._step, self._store, self._weights, self._recorder = step, store, weights, recorder
         self._record: Recorder | None = None
         """Recorder of the present graphs."""
@@ -111,6 +120,9 @@ class GraphedStep:
         """Output of all graphs that are recorded from now on."""
         self.works = True
         """False once a graph could not be recorded."""
+        self.keep = keep
+        self._aside: dict[tuple[GraphShape, int, tuple[int, ...]], RecordedPass] = {}
+        """Graphs of earlier units, by shape, allocation of the store, and places of the adapters' weights."""
 
     @property
     def device(self) -> torch.device:
@@ -125,7 +137,23 @@ class GraphedStep:
         self._step.forget(base=base)
         self._drop()
 
+    def end_unit(self) -> None:
+        """End a unit of work: the next one counts shapes anew, as a new process does, so its results are the same."""
+        self._step.forget(base=False)
+        self._set_aside() if self.keep else self._drop()
+
+    def _set_aside(self) -> None:
+        """Keep the present graphs for passes of the same shape on the same memory."""
+        for shape, recorded in self.passes.items():
+            self._aside[shape, self._allocation, recorded.places] = recorded
+        while len(self._aside) > _MOST:
+            del self._aside[next(iter(self._aside))]
+        self.passes.clear()
+        self.seen.clear()
+        self._allocation = self._store.allocation
+
     def _drop(self) -> None:
+        self._aside.clear()
         self.passes.clear()
         self.seen.clear()
         self._record = None
@@ -146,17 +174,27 @@ class GraphedStep:
         if not every_row(wanted, ids.shape) or self._store.first + rows > self._store.room[0]:
             return None
         if self._allocation != self._store.allocation or len(self.seen) > _MANY:
-            self._drop()
+            self._set_aside() if self.keep else self._drop()
         adapters = (*self._weights.adapters, *self._weights.adapters[-1:] * (rows - len(ids)))
         shape = GraphShape(rows, self._store.first, self._store.width, adapters)
         self.seen[shape] += 1
         if (found := self.passes.pop(shape, None)) is None and self.seen[shape] >= OFTEN:
-            found = self._record_graph(shape, mask, cache)
+            found = self._kept_graph(shape) or self._record_graph(shape, mask, cache)
         if found is not None:
             self.passes[shape] = found  # the most recent one is the last
             if len(self.passes) > _MOST:
                 oldest = next(iter(self.passes))
                 del self.passes[oldest], self.seen[oldest]
+        return found
+
+    def _kept_graph(self, shape: GraphShape) -> RecordedPass | None:
+        """Return the graph of an earlier unit that reads the present memory."""
+        if not self._aside:
+            return None
+        before = self._weights.adapters
+        self._weights.rows(shape.adapters)
+        found = self._aside.pop((shape, self._allocation, self._weights.places()), None)
+        self._weights.rows(before)
         return found
 
     def _record_graph(self, shape: GraphShape, mask: Any, cache: Any) -> RecordedPass | None:
@@ -194,7 +232,10 @@ class GraphedStep:
             logits.copy_(computed())
 
         self._record = self._record or self._recorder()
-        return RecordedPass(ids, positions, columns, buffers, logits, self._record(work), (held, numbers))
+        run = self._record(work)
+        return RecordedPass(
+            ids, positions, columns, buffers, logits, run, (held, numbers), self._weights.places() if self.keep else ()
+        )
 
 
 def round_up_rows(rows: int) -> int:

@@ -130,6 +130,11 @@ class SharingReader:
         self._parked: list[str] = []
         """Adapters of the rows that are set aside."""
 
+    def keep_graphs(self) -> None:
+        """Keep CUDA graphs from one unit of work to the next, and the memory that they read."""
+        if isinstance(self.step, GraphedStep):
+            self.step.keep = self.batch_rows.store.keep = True
+
     @property
     def by_graphs(self) -> bool:
         """True if frequent passes are CUDA graphs."""
@@ -285,8 +290,12 @@ class SharingReader:
         self._store(row, AdapterText(text.adapter, text.tokens[: self.batch_rows.lengths[row]]))
 
     def forget(self, adapter: str) -> None:
-        self.weights.forget()
-        self.step.forget(base=not adapter)
+        if adapter and isinstance(self.step, GraphedStep) and self.step.keep:
+            self.weights.refresh()
+            self.step.end_unit()
+        else:
+            self.weights.forget()
+            self.step.forget(base=not adapter)
         if adapter:
             self.prefixes.drop(adapter)
         else:
@@ -295,7 +304,10 @@ class SharingReader:
     def reset(self) -> None:
         self.prefixes.clear()
         self.batch_rows.reset()
-        self.step.forget(base=False)
+        if isinstance(self.step, GraphedStep):
+            self.step.end_unit()
+        else:
+            self.step.forget(base=False)
 
     def settle(self) -> None:
         self._read.clear()

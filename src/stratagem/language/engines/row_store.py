@@ -10,6 +10,8 @@ from transformers.cache_utils import CacheLayerMixin, DynamicCache
 
 _SPARE = 32
 """Columns beyond the longest row, so that a growing reply seldom needs a larger store."""
+_MOST_KEPT = 4
+"""Number of allocations that are kept."""
 _ROWS, _COLUMNS = 2, 4
 """The axes of the store, after layers and before heads and numbers."""
 
@@ -70,8 +72,11 @@ class RowStore:
         """Group of each layer, and its index in the group."""
         self.data: list[torch.Tensor] = []
         self.room = (0, 0)
-        self.allocation = 0
+        self.allocation = self._made = 0
         """Number of the present allocation; it is another one where the store was moved in memory."""
+        self.keep = False
+        """True to keep allocations that are left, and to take one of the same room again, for graphs that read it."""
+        self._kept: dict[tuple[int, int], tuple[int, list[torch.Tensor]]] = {}
         self.first = self.rows = 0
         """First row of the present pass, and number of rows."""
         self.write: tuple[torch.Tensor, torch.Tensor] | None = None
@@ -88,9 +93,23 @@ class RowStore:
             self._make(self.data[0])
 
     def free(self) -> None:
-        """Free the memory; content is lost."""
+        """Free the memory, or keep it for the same room; content is lost."""
+        self._leave()
         self.data, self.room = [], (0, 0)
-        self.allocation += 1
+        self._number()
+
+    def _leave(self) -> None:
+        """Keep the present allocation, if any is kept; the one that was left longest ago is freed."""
+        if self.keep and self.data:
+            shape = self.data[0].shape
+            self._kept[int(shape[_ROWS]), int(shape[_COLUMNS])] = (self.allocation, self.data)
+            if len(self._kept) > _MOST_KEPT:
+                del self._kept[next(iter(self._kept))]
+
+    def _number(self) -> None:
+        """Number a new allocation."""
+        self._made += 1
+        self.allocation = self._made
 
     def width_for(self, columns: int) -> int:
         """Return the number of columns that a pass reads, in whole blocks."""
@@ -99,11 +118,22 @@ class RowStore:
     def _make(self, like: torch.Tensor) -> None:
         """Allocate zeros, since masked columns are still multiplied by zero."""
         before, (rows, columns) = self.data, self.room
-        self.allocation += 1
+        self._leave()
+        if self.room in self._kept:
+            self.allocation, self.data = self._kept.pop(self.room)
+            for data in self.data:
+                data.zero_()
+            self._take(before)
+            return
+        self._number()
         self.data = [
             torch.zeros((count, 2, rows, heads, columns, size), dtype=like.dtype, device=like.device)
             for count, (heads, size) in zip(self.sizes, self.groups, strict=True)
         ]
+        self._take(before)
+
+    def _take(self, before: Sequence[torch.Tensor]) -> None:
+        """Copy the content of an allocation that was smaller."""
         for new, old in zip(self.data, before, strict=False):
             new[:, :, : old.shape[_ROWS], :, : old.shape[_COLUMNS]] = old
 

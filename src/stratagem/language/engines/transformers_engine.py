@@ -20,7 +20,7 @@ from stratagem.language.engines.base import Call, Capabilities, ScoreRequest, Sc
 from stratagem.language.engines.branches import NONE, Branches
 from stratagem.language.engines.choose_reader import reader_for
 from stratagem.language.engines.local_engine import LocalEngine, loaded_name
-from stratagem.language.engines.reader import AdapterText, PrefixReader
+from stratagem.language.engines.reader import AdapterText, PrefixReader, SharingReader
 from stratagem.language.engines.reply import Reply
 from stratagem.language.engines.sampler import draw
 from stratagem.language.engines.scoring import score_requests
@@ -38,13 +38,15 @@ class TransformersEngine(LocalEngine):
 
     def __init__(self, lm: LanguageModel, settings: TransformersSettings = _DEFAULTS) -> None:
         super().__init__(lm)
-        self.rows = settings.rows
+        self.rows = settings.num_rows
         config = lm.model.config.get_text_config()
         self.longest = int(getattr(config, "max_position_embeddings", 1 << 30))
         """Context length of the model in tokens."""
         self.reader: PrefixReader = reader_for(
             lm, settings.prefix_cache_mib * 2**20, settings.packed_weights_mib, graphs=settings.cuda_graphs
         )
+        if settings.kept_graphs is True and isinstance(self.reader, SharingReader):
+            self.reader.keep_graphs()
         self._live: list[Reply] = []
         """Replies in progress, by row."""
 
@@ -75,6 +77,7 @@ class TransformersEngine(LocalEngine):
     def drop_adapter(self, name: str) -> None:
         """Unload an adapter."""
         self.reader.forget(name)
+        self.reader.weights.forget()  # another adapter may have its name
         self._versions.pop(name, None)
         drop_adapter(self.lm, name)
 

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from stratagem.language.models.adapters import active, check_adapter, lora_layers
+from stratagem.language.models.adapters import active, adapter_names, adapter_parameters, check_adapter, lora_layers
 from stratagem.language.models.language_model import LanguageModel
 
 Names = tuple[str, ...]
@@ -72,6 +72,8 @@ class Stack:
         self._layers = [layer for layer in lora_layers(lm) if any(name in layer.lora_A for name in names)]
         rank = max(int(layer.lora_A[name].weight.shape[0]) for layer in self._layers for name in layer.lora_A)
         self._stacked = {id(layer): _stack_factors(layer, names, rank) for layer in self._layers}
+        self._lm = lm
+        self._layers_at: dict[Hashable, Sequence[Any]] = {}
         self._parts: dict[Hashable, AdapterFactors | None] = {}
         """Parts by their place; a graph reads them again, so they stay where they are."""
         self._adapters: Names = ()
@@ -125,7 +127,8 @@ class Stack:
 
     def _part_at(self, place: Hashable, layers: Callable[[], Sequence[Any]]) -> AdapterFactors | None:
         if place not in self._parts:
-            self._parts[place] = self._part(layers())
+            self._layers_at[place] = layers()
+            self._parts[place] = self._part(self._layers_at[place])
         return self._parts[place]
 
     def _add(self, part: AdapterFactors, x: torch.Tensor, outputs: torch.Tensor) -> None:
@@ -143,6 +146,20 @@ class Stack:
             outputs.view(len(self._adapters), -1, outputs.shape[-1])[order] = sums.to(outputs.dtype)
         elif sums.dtype != outputs.dtype:
             outputs.copy_(sums.view_as(outputs))
+
+    def refresh(self) -> bool:
+        """Copy the adapters' present weights into the factors, which stay in their places; False if that cannot be."""
+        if not {*self.names} <= {*adapter_names(self._lm)}:
+            return False
+        new = Stack(self._lm, self.names)
+        for key, part in self._parts.items():
+            own = new._part(self._layers_at[key])
+            if (part is None) != (own is None):
+                return False
+            if part is not None and own is not None and not _copy_factors(part, own):
+                return False
+        self._layers, self._stacked = new._layers, new._stacked
+        return True
 
     def _part(self, layers: Sequence[Any]) -> AdapterFactors | None:
         inward, outward, start, end = list[torch.Tensor](), list[tuple[slice, slice, torch.Tensor]](), 0, 0
@@ -187,6 +204,19 @@ def _stack_factors(layer: Any, names: Names, rank: int) -> tuple[torch.Tensor, t
             inward[number, :, : first.shape[0]] = first.t()
             outward[number, : first.shape[0]] = second.t() * layer.scaling[name]
     return inward, outward
+
+
+def _copy_factors(part: AdapterFactors, new: AdapterFactors) -> bool:
+    """Copy factors onto others of the same shapes; False if they have other ones."""
+    pairs = [
+        (part.inward, new.inward),
+        *((own[2], other[2]) for own, other in zip(part.outward, new.outward, strict=True)),
+    ]
+    if any(own.shape != other.shape for own, other in pairs):
+        return False
+    for own, other in pairs:
+        own.copy_(other)
+    return True
 
 
 _KEPT = 4
@@ -236,3 +266,15 @@ class BatchWeights:
     def forget(self) -> None:
         """Forget the stacks of changed weights."""
         self._stacks.clear()
+
+    def refresh(self) -> None:
+        """Take new weights of adapters into the stacks where they are; a stack of other shapes is forgotten."""
+        with torch.inference_mode():  # in which they were made
+            self._stacks = {names: stack for names, stack in self._stacks.items() if stack.refresh()}
+
+    def places(self) -> tuple[int, ...]:
+        """Return the places in memory of the adapters' weights that the rows read."""
+        if self.stack is not None:
+            return (id(self.stack),)
+        names = {*self.adapters} - {""}
+        return tuple(weight.data_ptr() for name in sorted(names) for weight in adapter_parameters(self.lm, name))

@@ -21,6 +21,10 @@ class Attention:
     by_type: bool
     window: int | None
 
+    def window_of(self, kind: str) -> int | None:
+        """Return the window of a layer of this type; None where it sees all tokens before it."""
+        return None if self.by_type and kind != "sliding_attention" else self.window
+
     def mask(self, positions: torch.Tensor, width: int, dtype: torch.dtype) -> Any:
         """Return the additive mask for queries at these positions over columns that are numbered by position."""
         behind = positions[:, None, :, None] - torch.arange(width, device=positions.device)
