@@ -28,7 +28,8 @@ from stratagem.games import Key, make_game
 from stratagem.language.models.load import load
 from stratagem.players.base import Player
 from stratagem.playing.workers.shards import play_setups
-from stratagem.training.branched_rollouts import BranchedRollouts, Lineup, Opponents
+from stratagem.training.branch_groups import Lineup, Opponents
+from stratagem.training.branched_rollouts import BranchedRollouts
 from stratagem.training.collector import merge
 from stratagem.training.opponents.booking import baseline, book
 from stratagem.training.opponents.matchmaking import PFSP, Situation

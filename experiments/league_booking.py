@@ -28,7 +28,8 @@ from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.playing.workers.shards import play_setups
 from stratagem.sweeps.run_maker import check_clean
-from stratagem.training.branched_rollouts import BranchedRollouts, Lineup, Opponents
+from stratagem.training.branch_groups import Lineup, Opponents
+from stratagem.training.branched_rollouts import BranchedRollouts
 from stratagem.training.opponents.booking import MatchScore, baseline, group_points
 from stratagem.training.opponents.matchmaking import PFSP, Situation
 from stratagem.training.opponents.member import Member, Population

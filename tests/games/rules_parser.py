@@ -6,21 +6,22 @@ Every sentence is needed: a step reads all of its sentences in their order, and 
 import re
 from dataclasses import dataclass, field, replace
 
-from stratagem.games.drawn.description import GameDescription, Item
+from stratagem.games.drawn.description import GameDescription
+from stratagem.games.drawn.items import DealtItem
 from stratagem.games.drawn.steps import (
     Ante,
     Bet,
     Choose,
-    Claim,
+    CountClaim,
     Deal,
+    GiftPool,
     Offer,
-    Pool,
+    PayoffTable,
     Sale,
     Show,
     Showdown,
     Split,
     Swap,
-    Table,
 )
 from stratagem.games.drawn.steps.choosing import Option
 
@@ -186,14 +187,14 @@ def read_item(reader):
         rf"Each (\w+) shows one of these, all equally likely and from low to high: {LIST}\.",
         rf"The (\w+) has these equally likely values, the lowest first: {LIST}\.",
     ):
-        return Item(found[0], read_values(found[1]), again=True)
+        return DealtItem(found[0], read_values(found[1]), again=True)
     if found := reader.take(
         rf"The deck of (\w+) has (\w+) of each of these, from low to high: {LIST}\.",
         rf"There is a deck of (\w+), (\w+) of every value, the lowest first: {LIST}\.",
     ):
         plural, copies, listed = found
         values, *suits = re.split(r" in each of the suits |, in every suit of ", listed)
-        return Item(
+        return DealtItem(
             plural.removesuffix("s"),
             read_values(values),
             number_of(copies),
@@ -406,7 +407,7 @@ def read_claims(reader):
     )
     if won != lost:
         raise Unreadable("two stakes")
-    return Claim(item.name, wild[0] if wild else "", reader.amount(won), word, doubt)
+    return CountClaim(item.name, wild[0] if wild else "", reader.amount(won), word, doubt)
 
 
 def read_offers(reader):
@@ -578,7 +579,7 @@ def read_pool(reader):
         rf"What players chose as (\w+) is taken from them, multiplied by {N}, and given back in equal parts to all "
         r"players\.",
     )
-    return Pool(reader.choice(found[0]).name, float(found[1])) if found else None
+    return GiftPool(reader.choice(found[0]).name, float(found[1])) if found else None
 
 
 def read_table(reader):
@@ -608,7 +609,7 @@ def read_table(reader):
     if reader.may_leave:
         reader.need(r"It pays nothing if one of these players is out\.()", r"Without one of them nothing is paid\.()")
     labels = [values for _, values in over]
-    return Table(tuple(name for name, _ in over), nest(cells, labels))
+    return PayoffTable(tuple(name for name, _ in over), nest(cells, labels))
 
 
 def nest(cells, labels, before=()):

@@ -67,7 +67,12 @@ BAD = [
     ),
     ("kuhn", '["J", "Q", "K"]', '["J", "Q"]\nagain = 1', "line 8, has 1 as `again`, where true or false is needed"),
     ("kuhn", '["J", "Q", "K"]', '["J", "Q"]\nagain = true\ncopies = 2', "is drawn `again`, so it has neither `copies`"),
-    ("kuhn", '["J", "Q", "K"]', '["1", "11"]\nsuits = ["1", "11"]', "`suits` that make a different name of every card"),
+    (
+        "kuhn",
+        '["J", "Q", "K"]',
+        '["1", "1 2"]\nsuits = ["2 3", "3"]',
+        "`suits` that make a different name of every card",
+    ),
     (
         "kuhn",
         '"K"]',

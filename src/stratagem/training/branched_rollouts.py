@@ -8,8 +8,8 @@ the league train on them. An action with rewarded parts, such as the orders of a
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -27,13 +27,13 @@ from stratagem.learn.advantages.catalogue import NamedAdvantage, read_advantage
 from stratagem.learn.checks import ADVANTAGES, ADVANTAGES_CLIPPED, SEAT_LEAST, SEAT_MOST
 from stratagem.learn.losses.catalogue import NamedLoss, read_loss
 from stratagem.learn.optimizer import OptimizerSettings
-from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.playing.forks import forks, last_asked
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.records import Decision, Episode
 from stratagem.playing.workers.shards import play_setups
+from stratagem.training.branch_groups import Group, Opponents
 from stratagem.training.collector import RolloutBatch
 from stratagem.training.message_branches import MessageBranches, play_branches
 from stratagem.training.objective import ObjectiveSettings
@@ -123,52 +123,6 @@ class BranchedRolloutSettings(ObjectiveSettings):
     @property
     def reward_terms(self) -> frozenset[str]:
         return frozenset(self.reward_weights)
-
-
-class Lineup(NamedTuple):
-    """Players of the other seats."""
-
-    names: tuple[str, ...]
-    players: tuple[Player, ...]
-    self_play: bool = False
-    """True if they are the agent itself, so that all seats are trained."""
-
-
-class Opponents:
-    """Distribution of the agent's opponents; a subclass defines `draw`."""
-
-    def begin(self, iteration: int) -> None:
-        """Prepare the draws of an iteration."""
-
-    def draw(self, key: Key) -> Lineup:
-        """Draw a player for every other seat."""
-        raise NotImplementedError
-
-    def book(self, groups: Sequence[Group], setups: Iterable[Setup], episodes: Sequence[Episode]) -> None:
-        """Take the results of the groups; each has the same number of episodes."""
-
-    def state(self) -> dict[str, Any]:
-        """All that later draws depend on, beside the iteration and the key."""
-        return {}
-
-    def restore(self, state: Mapping[str, Any]) -> None:
-        """Continue from a state."""
-
-
-@dataclass(frozen=True)
-class Group:
-    """Branching state of a group of rollouts, and the players of the rollouts."""
-
-    parent: Episode
-    turn: int
-    slots: tuple[int, ...]
-    lineup: Lineup
-    key: Key
-
-    @property
-    def seat(self) -> Seat:
-        """Seat of the agent."""
-        return self.slots.index(0)
 
 
 def check_game(settings: BranchedRolloutSettings, game: Game[Any]) -> None:

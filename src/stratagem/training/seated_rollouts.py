@@ -21,7 +21,8 @@ from stratagem.players.base import Player
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.seated import players_by_seat
 from stratagem.playing.workers.shards import play_setups
-from stratagem.training.branched_rollouts import BranchedRollouts, BranchedRolloutSettings, Lineup, Opponents
+from stratagem.training.branch_groups import Lineup, Opponents
+from stratagem.training.branched_rollouts import BranchedRollouts, BranchedRolloutSettings
 from stratagem.training.collector import RolloutBatch
 from stratagem.training.learner_models import LearnerOptions
 from stratagem.training.rollouts import training_examples

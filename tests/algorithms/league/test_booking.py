@@ -15,7 +15,7 @@ from stratagem.players.base import Move, Traits
 from stratagem.players.catalogue import make_player
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.workers.shards import play_setups
-from stratagem.training.branched_rollouts import Group, Lineup
+from stratagem.training.branch_groups import Group, Lineup
 from stratagem.training.opponents.booking import baseline, book, group_points
 from stratagem.training.opponents.results import Results
 

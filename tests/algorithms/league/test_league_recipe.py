@@ -49,7 +49,7 @@ def test_a_member_is_named_by_letters_and_digits(name):
             {"league": {"snapshot_every": 4, "snapshot_latest": 3}},
             "`snapshot_latest` cannot come before `snapshot_every`",
         ),
-        ({"train": "all"}, "members of a league are adapters"),
+        ({"train": "all"}, "of a league are adapters: leave"),
         ({"checkpoint_metric": "safety"}, "`checkpoint_metric` cannot be safety"),
     ],
 )

@@ -29,7 +29,8 @@ from stratagem.playing.records import Episode
 from stratagem.playing.workers.shards import play_setups
 from stratagem.training.algorithm import PolicyAlgorithm, check_opponents
 from stratagem.training.artifacts import Artifacts, SavedModels, artifacts_of, label_models, publish
-from stratagem.training.branched_rollouts import BranchedRollouts, Lineup, Opponents, check_game
+from stratagem.training.branch_groups import Lineup, Opponents
+from stratagem.training.branched_rollouts import BranchedRollouts, check_game
 from stratagem.training.collector import merge
 from stratagem.training.evaluation import Final, Validation, save_policies
 from stratagem.training.learner_models import LearnerBase

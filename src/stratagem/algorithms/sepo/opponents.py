@@ -22,7 +22,7 @@ from stratagem.players.base import Player
 from stratagem.players.pools import pools
 from stratagem.playing.match import Setup
 from stratagem.playing.records import Episode
-from stratagem.training.branched_rollouts import Lineup
+from stratagem.training.branch_groups import Lineup
 from stratagem.training.opponents.pool import OpponentPool, SeatedLineup
 
 

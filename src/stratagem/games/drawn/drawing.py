@@ -10,14 +10,17 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import lru_cache
 from pkgutil import resolve_name
+from typing import TYPE_CHECKING
 
 from stratagem.base.errors import BadParameter, CannotCompute, UnknownName
 from stratagem.base.options import check_seed
 from stratagem.games.drawn.description import GameDescription
 from stratagem.games.drawn.generator.mixing import FAMILIES, sketch
 from stratagem.games.drawn.generator.sketch import SIZES, Size
-from stratagem.games.drawn.worth import Worth
 from stratagem.games.key import Key
+
+if TYPE_CHECKING:
+    from stratagem.games.drawn.worth import Worth
 
 GENERATOR = 1
 """Version of the generator: raised whenever a seed would draw another game."""
@@ -27,7 +30,7 @@ _ACCEPTANCE = "stratagem.games.drawn.acceptance:accept"
 
 
 @dataclass(frozen=True)
-class Draw:
+class AcceptedDraw:
     """Accepted game with what was refused before it."""
 
     description: GameDescription
@@ -51,7 +54,7 @@ def check_family(family: str, size: str) -> None:
 
 
 @lru_cache(maxsize=512)
-def draw_game(seed: int, family: str, size: Size) -> Draw:
+def draw_game(seed: int, family: str, size: Size) -> AcceptedDraw:
     """Return the game of a seed."""
     check_seed(seed)
     check_family(family, size)
@@ -67,7 +70,7 @@ def draw_game(seed: int, family: str, size: Size) -> Draw:
             continue
         result = accept(description, size)
         if not result.refused:
-            return Draw(description, found.structure, attempt, refused, result.digest, result.worth)
+            return AcceptedDraw(description, found.structure, attempt, refused, result.digest, result.worth)
         refused[result.refused] += 1
     reasons = ", ".join(f"{reason} {count}" for reason, count in refused.most_common())
     raise CannotCompute(f"No game of seed {seed}, family {family} and size {size} is acceptable: {reasons}.")

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, get_args, get_origin, get_type_hints
 from stratagem.base.consent.table import check_read
 from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.base.files import parse_toml
-from stratagem.games.drawn.description import DealtItem, GameDescription, ItemError, Step, StepError
+from stratagem.games.drawn.description import GameDescription, Step, StepError
+from stratagem.games.drawn.items import DealtItem, ItemError
 from stratagem.games.drawn.steps import STEPS
 from stratagem.games.drawn.steps.choosing import Option
 

@@ -6,8 +6,9 @@ from functools import lru_cache
 
 from stratagem.games.base import Seat
 from stratagem.games.counting import count_in_words, in_words
-from stratagem.games.drawn.description import ROLES, DealtItem, GameDescription, Words
+from stratagem.games.drawn.description import ROLES, GameDescription, Words
 from stratagem.games.drawn.events import ALL, DescribedFacts, Event
+from stratagem.games.drawn.items import DealtItem
 
 
 @lru_cache(maxsize=512)

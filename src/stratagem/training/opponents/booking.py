@@ -13,7 +13,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 from stratagem.games.abilities import standing_of
 from stratagem.games.base import Seat, State
 from stratagem.playing.records import Episode
-from stratagem.training.branched_rollouts import Lineup
+from stratagem.training.branch_groups import Lineup
 from stratagem.training.opponents.results import Results
 
 MatchScore = Literal["gain", "payoff"]

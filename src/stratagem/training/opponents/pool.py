@@ -26,7 +26,7 @@ from stratagem.players.model_player import ModelPlayer
 from stratagem.players.pools import make_bot
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.records import Episode
-from stratagem.training.branched_rollouts import Group, Lineup, Opponents
+from stratagem.training.branch_groups import Group, Lineup, Opponents
 from stratagem.training.opponents.booking import baseline, book
 from stratagem.training.opponents.matchmakers import NamedMatchmaker, read_matchmaker
 from stratagem.training.opponents.matchmaking import Matchmaker, Odds, Situation

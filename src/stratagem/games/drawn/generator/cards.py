@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stratagem.games.drawn.description import Item, Step
+from stratagem.games.drawn.description import Step
 from stratagem.games.drawn.generator.lexicon import Lexicon
 from stratagem.games.drawn.generator.sketch import Size, Sketch, grown
+from stratagem.games.drawn.items import DealtItem
 from stratagem.games.drawn.steps.betting import Bet
 from stratagem.games.drawn.steps.choosing import Choose, Option
-from stratagem.games.drawn.steps.claiming import Claim
+from stratagem.games.drawn.steps.claiming import CountClaim
 from stratagem.games.drawn.steps.dealing import Ante, Deal, Show, Swap
 from stratagem.games.drawn.steps.winning import Order, Showdown
 
@@ -48,17 +49,17 @@ def sketch_cards(words: Lexicon, size: Size) -> Sketch:
     return Sketch((item,), tuple(steps), ("cards", *structure, f"{seats} players"), seats)
 
 
-def _deck(words: Lexicon, size: Size, *, opened: bool, double: bool) -> Item:
+def _deck(words: Lexicon, size: Size, *, opened: bool, double: bool) -> DealtItem:
     number = words.whole("values", 3, grown(size, 4, 5, 7))
     if opened and words.chance("suits", 25):
-        return Item(words.word(), words.values("value", number), 1, (words.word(), words.word()))
+        return DealtItem(words.word(), words.values("value", number), 1, (words.word(), words.word()))
     copies = words.whole("copies", 1, 2) if double or opened else words.one("copies", (1, 1, 2))
     if (opened or double) and number * copies < 5:
         copies = 2
     return words.item("value", number, numbers=True if double else None, copies=copies)
 
 
-def _order(words: Lexicon, item: Item, *, opened: bool, double: bool) -> tuple[Order, ...]:
+def _order(words: Lexicon, item: DealtItem, *, opened: bool, double: bool) -> tuple[Order, ...]:
     orders = [*_PLAIN]
     if opened:
         orders = [*_PLAIN, *_PAIRS, *(_NEAR if is_numeric(item) else ())]
@@ -69,7 +70,7 @@ def _order(words: Lexicon, item: Item, *, opened: bool, double: bool) -> tuple[O
     return words.one("order", orders)
 
 
-def is_numeric(item: Item) -> bool:
+def is_numeric(item: DealtItem) -> bool:
     """Return whether the values of an item are numbers."""
     return isinstance(item.values[0], int)
 
@@ -89,7 +90,7 @@ def _stakes(words: Lexicon, kind: str, which: str, *, raises: int = 1) -> list[S
     return [Choose(words.word(), options, together=not in_turn, shown="at once" if in_turn else "after", pot=True)]
 
 
-def _middle(words: Lexicon, middle: str, item: Item) -> list[Step]:
+def _middle(words: Lexicon, middle: str, item: DealtItem) -> list[Step]:
     """Return the steps between the first stakes and the showdown."""
     betting = _stakes(words, "betting", "second") if "betting" in middle else []
     if middle.startswith("open card"):
@@ -113,7 +114,7 @@ def sketch_dice(words: Lexicon, size: Size) -> Sketch:
     return replace(sketch, structure=("dice", *sketch.structure))
 
 
-def _claims(words: Lexicon, size: Size, item: Item) -> Sketch:
+def _claims(words: Lexicon, size: Size, item: DealtItem) -> Sketch:
     many = 2 if size != "small" and words.chance("two dice", 30) else 1
     opened, rolls_again = words.chance("open die", 35), words.chance("again", 30)
     wild = str(words.one("which wild", item.values)) if words.chance("wild", 40) else ""
@@ -128,7 +129,7 @@ def _claims(words: Lexicon, size: Size, item: Item) -> Sketch:
         by = words.one("rolls again", ("each", "first", "second"))
         steps.append(Swap(item.name, by, keep, swap))  # type: ignore[arg-type]
     claim, doubt = words.word(), words.word()
-    steps.append(Claim(item.name, wild, float(words.whole("stake", 1, 3)), claim, doubt))
+    steps.append(CountClaim(item.name, wild, float(words.whole("stake", 1, 3)), claim, doubt))
     if staked:
         orders = [*_PLAIN, ("sum",)] if is_numeric(item) else [*_PLAIN]
         steps.append(Showdown(item.name, words.one("order", orders)))
@@ -143,7 +144,7 @@ def _claims(words: Lexicon, size: Size, item: Item) -> Sketch:
     return Sketch((item,), tuple(steps), traits)
 
 
-def _stakes_on_dice(words: Lexicon, size: Size, item: Item) -> Sketch:
+def _stakes_on_dice(words: Lexicon, size: Size, item: DealtItem) -> Sketch:
     many = words.whole("dice", 1, 2) if size != "small" else 1
     kind = words.one("stakes", _STAKES)
     middle = words.one("middle", ("nothing", "open card", "open card, betting", "exchange, betting", "exchange"))

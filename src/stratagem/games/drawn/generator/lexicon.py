@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TypeVar
 
 from stratagem.games.disguise.invention import invent
-from stratagem.games.drawn.description import Item
+from stratagem.games.drawn.items import DealtItem
 from stratagem.games.key import Key
 
 T = TypeVar("T")
@@ -63,6 +63,8 @@ class Lexicon:
 
     def item(
         self, what: str, number: int, *, numbers: bool | None = None, again: bool = False, copies: int = 1
-    ) -> Item:
+    ) -> DealtItem:
         """Draw an item with so many values."""
-        return Item(name=self.word(), values=self.values(what, number, numbers=numbers), copies=copies, again=again)
+        return DealtItem(
+            name=self.word(), values=self.values(what, number, numbers=numbers), copies=copies, again=again
+        )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stratagem.games.drawn.description import Item, Step
+from stratagem.games.drawn.description import Step
 from stratagem.games.drawn.generator.lexicon import Lexicon
 from stratagem.games.drawn.generator.sketch import Size, Sketch, free_choice, grown, number_choice
+from stratagem.games.drawn.items import DealtItem
 from stratagem.games.drawn.steps.choosing import Choose, Option
 from stratagem.games.drawn.steps.dealing import Deal, Show
 from stratagem.games.drawn.steps.offering import Offer
-from stratagem.games.drawn.steps.paying import Pool, Split
+from stratagem.games.drawn.steps.paying import GiftPool, Split
 from stratagem.games.drawn.steps.winning import PRICES, Sale
 
 _TIMES = ("together", "in turn, seen", "in turn, hidden")
@@ -26,7 +27,7 @@ def sketch_auction(words: Lexicon, size: Size) -> Sketch:
     time, extra = words.one("time", _TIMES), words.one("extra", _EXTRAS)
     top = max(item.numbers) * (2 if worth == "common" else 1)
     bids = words.rising("bid", many, 0, max(int(top), many))
-    choice = number_choice(words, bids, together=time == "together", shown=_shown(time))
+    choice = number_choice(words, bids, together=time == "together", shown=_shown_when(time))
     steps: list[Step] = [Deal(item.name)]
     steps += _extra_steps(words, extra, item)
     reserve = float(bids[1]) if extra == "reserve" else 0.0
@@ -41,7 +42,7 @@ def sketch_auction(words: Lexicon, size: Size) -> Sketch:
     return Sketch((item,), tuple(steps), ("auction", price, worth, time, extra, f"{seats} players"), seats)
 
 
-def _extra_steps(words: Lexicon, extra: str, item: Item) -> list[Step]:
+def _extra_steps(words: Lexicon, extra: str, item: DealtItem) -> list[Step]:
     """Return the steps between the deal and the bids."""
     if extra == "entry":
         stay, leave = Option(words.action(), float(words.whole("fee", 1, 2))), Option(words.action(), leaves=True)
@@ -53,7 +54,7 @@ def _extra_steps(words: Lexicon, extra: str, item: Item) -> list[Step]:
     return []
 
 
-def _shown(time: str) -> str:
+def _shown_when(time: str) -> str:
     return "at once" if time == "in turn, seen" else "after"
 
 
@@ -80,7 +81,7 @@ def sketch_bargaining(words: Lexicon, size: Size) -> Sketch:
     elif kind == "gifts":
         gifts = words.rising("gift", words.whole("gifts", 2, 4), 0, 6)
         gift = number_choice(words, gifts, together=words.chance("together", 60), shown="at once")
-        steps += [gift, Pool(gift.name, words.one("factor", (1.2, 1.5, 1.8)))]
+        steps += [gift, GiftPool(gift.name, words.one("factor", (1.2, 1.5, 1.8)))]
         rounds = 1 if valued else 2
     else:
         steps.append(_offer(words, kind, sum_, step, worth, size))

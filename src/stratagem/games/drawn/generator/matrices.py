@@ -10,7 +10,7 @@ from stratagem.games.drawn.generator.lexicon import Lexicon
 from stratagem.games.drawn.generator.sketch import Size, Sketch, free_choice, grown
 from stratagem.games.drawn.steps.choosing import Choose, Option
 from stratagem.games.drawn.steps.dealing import Deal, Show
-from stratagem.games.drawn.steps.paying import Table
+from stratagem.games.drawn.steps.paying import PayoffTable
 
 _KINDS = ("zero-sum", "opposed in part", "free", "common in part")
 
@@ -42,7 +42,7 @@ def sketch_matrix(words: Lexicon, size: Size) -> Sketch:
         deals, over = [Deal(item.name)], [f"first.{item.name}", f"second.{item.name}", *over]
         kind = words.one("kind of two", ("zero-sum", "free"))
     sizes = [len(item.values) if name.endswith(f".{item.name}") else len(choice.options) for name in over]
-    table = Table(tuple(over), draw_table(words, sizes, seats, kind))
+    table = PayoffTable(tuple(over), draw_table(words, sizes, seats, kind))
     stops = rounds > 1 and words.chance("stops", 30)
     structure = ("matrix", time, state, kind, f"{rounds} rounds", f"{seats} players", "may stop" if stops else "")
     items = () if state == "none" else (item,)
@@ -96,7 +96,7 @@ def sketch_signals(words: Lexicon, size: Size) -> Sketch:
         act = free_choice(words, words.whole("acts", 2, 3), by="second")
         over, sizes = [f"first.{item.name}", f"second.{act.name}"], [many, len(act.options)]
     shown = words.chance("shown", 20)
-    table = Table(tuple(over), _aimed_table(words, sizes, aims))
+    table = PayoffTable(tuple(over), _aimed_table(words, sizes, aims))
     after: list[Step] = [Show(item.name, "first")] if shown else []
     rounds = 2 if shown else 1
     structure = ("signals", kind, aims, "shown, twice" if shown else "")

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from stratagem.games.drawn.description import WORDINGS, GameDescription, Item, Step
+from stratagem.games.drawn.description import WORDINGS, GameDescription, Step
 from stratagem.games.drawn.generator.lexicon import Lexicon
+from stratagem.games.drawn.items import DealtItem
 from stratagem.games.drawn.steps.choosing import Choose, Option
 
 Size = Literal["small", "medium", "large"]
@@ -18,7 +19,7 @@ SIZES: tuple[Size, ...] = ("small", "medium", "large")
 class Sketch:
     """Draw of structure and parameters that has not been accepted yet."""
 
-    items: tuple[Item, ...]
+    items: tuple[DealtItem, ...]
     steps: tuple[Step, ...]
     structure: tuple[str, ...]
     """Structural choices in words: games of one structure differ in parameters and words alone."""

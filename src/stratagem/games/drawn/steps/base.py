@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from stratagem.games.base import Seat
-from stratagem.games.drawn.description import ROLES, DealtItem, GameDescription, Role, RoundState, Step
+from stratagem.games.drawn.description import ROLES, GameDescription, Role, RoundState, Step
+from stratagem.games.drawn.items import DealtItem
 
 
 def item_number(game: GameDescription, step: Step, field: str, name: str) -> int:
