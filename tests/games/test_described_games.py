@@ -13,7 +13,7 @@ from stratagem.games.tree import GameTree
 from stratagem.games.tree_walk import walk
 
 EXAMPLES = Path(__file__).parents[2] / "examples" / "games"
-LABELS = "matrix(payoffs=[[(1,2),(3,0),(0,0)],[(0,1),(2,2),(5,-1)]], labels=('U','D'), labels_second=('L','M','R'))"
+LABELS = "matrix(payoffs=[[(1,2),(1,0),(0,0)],[(0,2),(2,0),(2,-1)]], labels=('U','D'), labels_second=('L','M','R'))"
 MATRICES = sorted(REPEATED.keys() - {"matrix"})
 
 

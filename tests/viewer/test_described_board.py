@@ -57,10 +57,14 @@ def test_seat_sees_its_own_hand_and_of_others_what_was_shown(name):
 
 def test_board_after_the_last_turn_of_a_round_is_that_of_the_round():
     game = WrittenGame(text=SWAPS)
-    face, ended = DescribedFace(game), []
+    face, ended, drawn = DescribedFace(game), [], [[], [], []]
     for state, before, actions in played(game, Key(1)):
         frame = face.after(before, state, actions) if before is not None else face.frame(state)
+        done = {seat: row["actions"][-1]["word"] for seat, row in enumerate(frame["seats"]) if row["actions"]}
+        assert done.items() >= actions.items()
+        assert all(row["actions"] == drawn[seat] for seat, row in enumerate(frame["seats"]) if seat not in actions)
         gains = [seat["gain"] for seat in frame["seats"]]
+        drawn = [[] if gains[0] is not None else row["actions"] for row in frame["seats"]]
         if gains[0] is not None:
             ended.append((frame["round"], sum(gains)))
             assert [seat["hand"] for seat in frame["seats"]] != [[], [], []]
