@@ -70,7 +70,6 @@ BAD = [
     (
         "kuhn",
         '["J", "Q", "K"]',
-        '["1", "1 2"]\nsuits = ["2 3", "3"]',
         "`suits` that make a different name of every card",
     ),
     (

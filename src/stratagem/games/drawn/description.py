@@ -14,7 +14,7 @@ from typing import ClassVar, Literal, NamedTuple, Protocol
 from stratagem.base.errors import BadParameter
 from stratagem.games.base import Seat
 from stratagem.games.drawn.events import ALL, Choice, Event, Piece
-from stratagem.games.drawn.items import DealtItem, ItemError, is_plain_word
+from stratagem.games.drawn.items import DealtItem, ItemError
 
 _SEATS, _ROUNDS, _STEPS, _ITEMS = (1, 4), (1, 100), (1, 24), 6
 WORDINGS = 2
