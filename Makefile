@@ -106,8 +106,9 @@ bench-small-model: smollm2 ## print the processor time of a small model's traini
 gpu-bench: $(READY) ## print speed, memory and parity on the GPU; without one, of small models on the CPU, some minutes
 	$(BIN)/python -W ignore benchmarks/gpu.py
 
-bench-scale: $(READY) ## print the work an hour by the number of workers, some minutes
+bench-scale: $(READY) ## print the work an hour by the number of workers, and memory by the length of a pack, some minutes
 	$(BIN)/python -W ignore benchmarks/scale.py
+	OMP_NUM_THREADS=1 $(BIN)/python -W ignore benchmarks/pack_memory.py
 
 VLLM := .venv-vllm
 $(VLLM)/.ready: pyproject.toml constraints-vllm.txt

@@ -170,7 +170,7 @@ def test_a_prompt_of_nothing_with_a_forced_beginning_is_read(short):
     assert call.tokens[:2] == (5, 6)
 
 
-@pytest.mark.parametrize(("option", "value", "low"), [("rows", 0, 1), ("prefix_cache_mib", -1, 0)])
+@pytest.mark.parametrize(("option", "value", "low"), [("rows", -1, 0), ("prefix_cache_mib", -1, 0)])
 def test_settings_out_of_bounds_are_refused(option, value, low):
     with pytest.raises(BadParameter, match=f"needs `{option}` of at least {low}, a whole number, not {value}"):
         TransformersSettings(**{option: value})

@@ -36,8 +36,7 @@ def lm(request):
     return load(request.param)
 
 
-@pytest.mark.parametrize("checkpointing", [False, True])
-@pytest.mark.parametrize("batch", BATCHES)
+@pytest.mark.parametrize(("batch", "checkpointing"), [("trees", False), ("trees", True), ("continued", False)])
 def test_attention_by_branch_has_the_values_and_gradients_of_dense_masks(lm, batch, checkpointing, monkeypatch):
     monkeypatch.setattr(branch_attention, "QUERIES", 5)
     lm.model.requires_grad_(True)
