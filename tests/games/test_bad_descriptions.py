@@ -69,11 +69,6 @@ BAD = [
     ("kuhn", '["J", "Q", "K"]', '["J", "Q"]\nagain = true\ncopies = 2', "is drawn `again`, so it has neither `copies`"),
     (
         "kuhn",
-        '["J", "Q", "K"]',
-        "`suits` that make a different name of every card",
-    ),
-    (
-        "kuhn",
         '"K"]',
         '"K"]\nfaces = 2',
         "line 8, has the unknown key `faces`: item has name, values, copies, suits, again",
