@@ -1,0 +1,35 @@
+"""Tensors of an optimizer's state as safetensors, written and read by torch's distributed checkpoint.
+
+Every rank writes its own part, and any number of ranks, or one process, reads what it needs of all parts. Nothing is a
+pickle, unlike in torch's default format.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from torch import distributed
+
+STATE = "optimizer"
+"""Folder of the tensors in a checkpoint."""
+
+
+def write_tensors(tensors: Mapping[str, torch.Tensor], folder: Path) -> None:
+    """Write tensors, of which each rank has a part; all ranks write together."""
+    from torch.distributed import checkpoint
+
+    writer = checkpoint.HuggingFaceStorageWriter(str(folder), save_distributed=True)
+    checkpoint.save(dict(tensors), storage_writer=writer)
+
+
+def read_tensors(tensors: Mapping[str, torch.Tensor], folder: Path) -> None:
+    """Fill tensors, or the parts of them that this rank has; all ranks read together."""
+    from torch.distributed import checkpoint
+
+    reader = checkpoint.HuggingFaceStorageReader(str(folder))
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "torch.distributed is disabled")  # one process alone, on purpose
+        checkpoint.load(dict(tensors), storage_reader=reader, no_dist=not distributed.is_initialized())
