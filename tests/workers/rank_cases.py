@@ -24,12 +24,18 @@ STEPPED = {
     "grpo": {"iterations": 12, "loss": KL, **FORKED},
 }
 """GRPO of all weights, with a checkpoint after every step."""
-ADAPTERS = {name: SMALL for name in ("sepo", "grpo", "reinforce", "league", "scopal", "kl_sft")} | {"shapellm": {}}
+ADAPTERS = {
+    "sepo": {**SMALL, "sft": {**RECIPES["sepo"]["sft"], "adapter": {"rank": 4}}},
+    "kl_sft": {**SMALL, "kl_sft": {**RECIPES["kl_sft"]["kl_sft"], "adapter": {"rank": 4}}},
+    **dict.fromkeys(("grpo", "reinforce", "league", "scopal", "shapellm"), SMALL),
+}
+"""Recipes of adapters, by algorithm."""
 WHOLE = {
     "sepo": {**ALL, "sepo": {"iterations": 3, "group_size": 2, "groups_per_batch": 1, "loss": KL}},
     "grpo": {**ALL, "grpo": {"iterations": 3, "loss": KL, **FORKED}},
     "reinforce": {**SMALL, "train": "all"},
     "scopal": {**SMALL, "train": "all", "checkpoint_every": 1, "bc": LEARNT, "kto": LEARNT},
+    "kl_sft": SMALL,
 }
 """Recipes of all weights, by algorithm."""
 
@@ -57,7 +63,7 @@ def example(number, loss):
     )
 
 
-LOSSES = {"policy_gradient": KL, "cross_entropy": "cross_entropy", "kto": "kto", "dpo": "dpo", "kl_targets": "kl_targets"}
+LOSSES = {"policy_gradient": KL, **{name: name for name in ("cross_entropy", "kto", "dpo", "kl_targets")}}
 
 
 def gradient(loss):

@@ -17,6 +17,7 @@ from stratagem.language.models.known_shapes import shape_of
 from stratagem.language.models.load import choose_dtype
 from stratagem.language.models.number_format import FormatChoice, choose_format
 from stratagem.language.models.reference import AUTO, parse_model
+from stratagem.playing.workers.ranks import ranks_of_plan
 from stratagem.training.estimate import RunEstimate
 from stratagem.training.recipe_file import AnyRecipe
 
@@ -46,7 +47,7 @@ class CheckpointingChoice:
         return f"Gradient checkpointing is {'on' if self.used else 'off'}: {figures}."
 
 
-def choose_checkpointing(recipe: R, device: float) -> tuple[R, CheckpointingChoice | None]:
+def choose_checkpointing(recipe: R, device: float, devices: int = 1) -> tuple[R, CheckpointingChoice | None]:
     """Return the recipe with `gradient_checkpointing` on or off, and the choice; None where there was none.
 
     It stays off where the memory of the device or the sizes of the model are unknown.
@@ -54,7 +55,7 @@ def choose_checkpointing(recipe: R, device: float) -> tuple[R, CheckpointingChoi
     if getattr(recipe, _SETTING, False) != "auto":
         return recipe, None
     plain = recipe.model_copy(update={_SETTING: False})
-    estimate = estimate_run(plain)
+    estimate = estimate_run(plain, devices)
     totals = [memory.total() for memory in estimate.memory.values()] if estimate is not None else []
     if not totals or not device:
         return plain, None
@@ -98,7 +99,9 @@ def choose_formats(recipe: R, device: str, *, fetch: bool = False) -> tuple[R, t
 def settle_here(recipe: R) -> tuple[R, list[str]]:
     """Return the recipe of a new run on this machine, and a sentence for each choice."""
     recipe, formats = choose_formats(recipe, find_device(), fetch=True)
-    recipe, checkpointing = choose_checkpointing(recipe, device_memory())
+    ranks = ranks_of_plan()
+    devices = 1 if ranks is None else ranks.num_workers
+    recipe, checkpointing = choose_checkpointing(recipe, device_memory(), devices)
     return recipe, [str(choice) for choice in (*formats, checkpointing) if choice is not None]
 
 

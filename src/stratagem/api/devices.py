@@ -75,8 +75,8 @@ def train_on_devices(devices: int, train: Train, arguments: Mapping[str, Any]) -
     check_devices(devices)
     if current_budget() is not None:
         raise BadParameter(
-            f"A budget is kept by one program: begin it by `torchrun --nproc-per-node {devices} -m stratagem train`, and "
-            "leave `devices=` out."
+            f"A budget is kept by one program: begin it by `torchrun --nproc-per-node {devices} -m stratagem train` "
+            "without `devices=`."
         )
     number = max(1, available_threads() // devices)
     call = _RankCall(train, arguments, handed_files(), terms.current(), number, str(Path.cwd()))

@@ -19,6 +19,7 @@ from stratagem.base.settings import FiniteSettings
 from stratagem.language.models.adapters import adapter_parameters, average_adapter, copy_adapter
 from stratagem.language.models.language_model import LanguageModel
 from stratagem.language.models.unloaded import is_dry
+from stratagem.playing.workers.ranks import ranks_of_plan
 
 REFERENCE = "reference"
 """Name of the reference adapter; a checkpoint saves it beside the policy's."""
@@ -115,7 +116,7 @@ class ReferenceSettings(FiniteSettings):
     dtype: Literal["", "bf16", "fp16", "fp32"] = ""
     """Number format of a copy of all weights; if empty, that of the policy."""
     device: str = ""
-    """Device of a copy of all weights, as `cuda:1`; if empty, that of the policy."""
+    """Device of a copy of all weights, as `cuda:1`; if empty, that of the policy. Several devices shard the copy."""
 
     @field_validator("type")
     @classmethod
@@ -154,6 +155,8 @@ class ReferenceSettings(FiniteSettings):
 
     def check_device(self) -> None:
         """Refuse a device that this machine does not have, before anything is trained."""
+        if ranks_of_plan() is not None:
+            return  # the copy is sharded over the devices of the policy
         kind, _, number = self.device.partition(":")
         there = {"cuda": torch.cuda.device_count(), "mps": int(torch.backends.mps.is_available())}.get(kind, 1)
         if not is_dry() and int(number or 0) >= there:
@@ -172,4 +175,5 @@ class ReferenceSettings(FiniteSettings):
 
     def options(self, lm: LanguageModel) -> dict[str, str]:
         """Return device and number format of a copy of all weights, as `language.models.load` takes them."""
-        return {"device": self.device or lm.device, "dtype": self.dtype or lm.dtype}
+        device = "" if ranks_of_plan() is not None else self.device
+        return {"device": device or lm.device, "dtype": self.dtype or lm.dtype}
