@@ -68,6 +68,7 @@ def join(place: RankPlace) -> None:
     if not distributed.is_initialized():
         backend = "cpu:gloo,cuda:nccl" if torch.cuda.is_available() else "gloo"
         distributed.init_process_group(backend, timeout=_PATIENCE)
+    if not _control:
         _control.append(distributed.new_group(backend="gloo", timeout=_PATIENCE))
 
 
@@ -147,11 +148,9 @@ class RankWorkers(Workers):
         shutil.rmtree(self._root, ignore_errors=True)
         if self._is_broken:
             return
-        from torch import distributed
-
         self._is_broken = True
         _receive([None] * self._size)
-        distributed.destroy_process_group()
+        _leave()
 
 
 def ranks_of_plan() -> RankWorkers | None:
@@ -183,8 +182,14 @@ def serve(place: RankPlace) -> None:
         if message.files is not None:
             load_again(message.files)
         _gather(_carry_out(message), place.size)
+    _leave()
+
+
+def _leave() -> None:
+    """Leave the process group."""
     from torch import distributed
 
+    _control.clear()
     distributed.destroy_process_group()
 
 
