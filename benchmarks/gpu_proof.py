@@ -99,8 +99,8 @@ def figures_of(folder: Path, seconds: float) -> Rows:
     ]
 
 
-# Gradients of FlexAttention on CUDA belong here: a script beside this one that prints its rows as JSON on its last line,
-# as `ProofStep("claim", ("benchmarks/NAME.py",), last_line)`.
+# Gradients of FlexAttention on CUDA belong here: a script beside this one, which prints its rows as JSON on its last
+# line, as `ProofStep("claim", ("benchmarks/NAME.py",), last_line)`.
 STEPS: Mapping[str, ProofStep] = {
     "parity": benchmark_part("engine, learner and transformers give the same log-probabilities", "parity"),
     "certificate": training("vLLM answers as the learner's model does", "reinforce", "0.6b"),

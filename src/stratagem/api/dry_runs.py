@@ -183,7 +183,9 @@ def dry_run(
         recipe, checkpointing = machine_choices.choose_checkpointing(recipe, memory, number)
         speed = Speed(decode_speed, learn_speed)
         known = checkpointing.estimate if checkpointing is not None and not checkpointing.used else None
-        return DryRun(recipe, known or estimate_run(recipe, number), speed, checkpointing, unchecked, needs_now(), formats, number)
+        return DryRun(
+            recipe, known or estimate_run(recipe, number), speed, checkpointing, unchecked, needs_now(), formats, number
+        )
 
 
 def needs_now() -> dict[Need, bool]:

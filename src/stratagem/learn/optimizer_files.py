@@ -23,30 +23,30 @@ STATE = "optimizer"
 
 def write_tensors(tensors: Mapping[str, torch.Tensor], folder: Path) -> None:
     """Write tensors, of which each rank has a part; all ranks write together."""
-    from torch.distributed import checkpoint
+    from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageWriter
+    from torch.distributed.checkpoint.state_dict_saver import save
 
-    writer = checkpoint.HuggingFaceStorageWriter(str(folder), save_distributed=True)
-    checkpoint.save(dict(tensors), storage_writer=writer)
+    save(dict(tensors), storage_writer=HuggingFaceStorageWriter(str(folder), save_distributed=True))
 
 
 def read_tensors(tensors: Mapping[str, torch.Tensor], folder: Path) -> None:
     """Fill tensors, or the parts of them that this rank has; all ranks read together."""
-    from torch.distributed import checkpoint
+    from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageReader
+    from torch.distributed.checkpoint.state_dict_loader import load
 
     _check_shards(tensors, folder)
-    reader = checkpoint.HuggingFaceStorageReader(str(folder))
+    reader = HuggingFaceStorageReader(str(folder))
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "torch.distributed is disabled")  # one process alone, on purpose
-        checkpoint.load(dict(tensors), storage_reader=reader, no_dist=not distributed.is_initialized())
+        load(dict(tensors), storage_reader=reader, no_dist=not distributed.is_initialized())
 
 
 def _check_shards(tensors: Mapping[str, torch.Tensor], folder: Path) -> None:
     """Refuse a folder from which a shard is missing, or whose shards are of other weights."""
-    from torch.distributed import checkpoint
+    from torch.distributed.checkpoint.hf_storage import HuggingFaceStorageReader
 
-    known: Mapping[str, Any] = (
-        checkpoint.HuggingFaceStorageReader(str(folder)).read_metadata().state_dict_metadata if folder.is_dir() else {}
-    )
+    reader = HuggingFaceStorageReader(str(folder))
+    known: Mapping[str, Any] = reader.read_metadata().state_dict_metadata if folder.is_dir() else {}
     for name, tensor in tensors.items():
         found = known.get(name)
         size = 0 if found is None else sum(prod(chunk.sizes) for chunk in found.chunks)

@@ -183,9 +183,7 @@ def _carry_out(_: Any, function: Callable[[], T]) -> T:
     return function()
 
 
-def _allocate(
-    module: Any, device: str, dtypes: dict[int, torch.dtype], buffers: dict[int, torch.Tensor]
-) -> None:
+def _allocate(module: Any, device: str, dtypes: dict[int, torch.dtype], buffers: dict[int, torch.Tensor]) -> None:
     """Allocate the weights of a module that are on no device yet; one that occurs twice stays one."""
     made: dict[int, torch.nn.Parameter] = {}
     for part in module.modules():
@@ -232,7 +230,8 @@ def fill(own: Any, full: torch.Tensor | None) -> None:
 def gather(shard: Shard, into: Any) -> None:
     """Gather all weights, one after another, into a whole model, on each rank that has one."""
     wholes = [None] * len(shard.weights) if into is None else into.parameters()
-    for own, whole in zip(shard.weights, wholes, strict=True):
-        full = own.full_tensor()  # type: ignore[attr-defined] - a DTensor
+    weights: Sequence[Any] = shard.weights
+    for own, whole in zip(weights, wholes, strict=True):
+        full = own.full_tensor()
         if whole is not None:
             whole.copy_(full)

@@ -143,9 +143,7 @@ class _Task(NamedTuple):
         number = self.carrier.plan.threads_per_worker
         own = [numbered_alone(part) for part in parts]
         return [
-            pickle.dumps(
-                PackUnit(model, self.adapter, settings, self.loss, part, self.totals, number, self.value_head)
-            )
+            pickle.dumps(PackUnit(model, self.adapter, settings, self.loss, part, self.totals, number, self.value_head))
             for part in own
         ]
 
@@ -182,9 +180,7 @@ def _compute(data: bytes) -> bytes:
     part, head = unit.part, unit.value_head
     with active(lm, unit.adapter):
         outputs = _policy(lm, unit.settings).outputs(part.pack, part.examples, head)
-        found = backward(
-            unit.loss, outputs, part.columns, part.reference, unit.totals, with_values=head is not None
-        )
+        found = backward(unit.loss, outputs, part.columns, part.reference, unit.totals, with_values=head is not None)
     gradients = tuple(weight.grad for weight in weights)
     _clear(weights)
     return pickle.dumps(PackResult(found, gradients))

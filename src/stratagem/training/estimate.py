@@ -86,9 +86,7 @@ class ProcessMemory:
         """
         whole, width, shape = self._whole(), BYTES[self.dtype], self.shape
         layer = max(sum(map(prod, block.linears.values())) for block in shape.blocks)
-        others = shape.parameters - sum(
-            block.count * sum(map(prod, block.linears.values())) for block in shape.blocks
-        )
+        others = shape.parameters - sum(block.count * sum(map(prod, block.linears.values())) for block in shape.blocks)
         shared = ("weights", "reference", "optimizer", "gradients", "optimizer_step")
         gathered = others * width + max(layer * (3 * width + width + _FP32), others * (width + _FP32))
         return {

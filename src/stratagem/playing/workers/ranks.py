@@ -230,4 +230,3 @@ def _gather(outcome: _Outcome, size: int) -> list[_Outcome]:
     outcomes: list[Any] | None = [None] * size if first else None
     distributed.gather_object(outcome, outcomes, dst=0, group=_control[0])
     return list(outcomes or ())
-
