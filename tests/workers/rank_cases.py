@@ -26,7 +26,6 @@ STEPPED = {
 """GRPO of all weights, with a checkpoint after every step."""
 ADAPTERS = {
     "sepo": {**SMALL, "sft": {**RECIPES["sepo"]["sft"], "adapter": {"rank": 4}}},
-    "kl_sft": {**SMALL, "kl_sft": {**RECIPES["kl_sft"]["kl_sft"], "adapter": {"rank": 4}}},
     **dict.fromkeys(("grpo", "reinforce", "league", "scopal", "shapellm"), SMALL),
 }
 """Recipes of adapters, by algorithm."""
