@@ -59,7 +59,7 @@ class ShardDescription:
 
 
 @dataclass
-class Shard:
+class ModelShard:
     """One rank's part of a model, with its policy and its optimizer."""
 
     policy: RankPolicy
@@ -142,7 +142,7 @@ def describe(policy: Policy, number: int, *, is_trained: bool) -> ShardDescripti
     )
 
 
-def make_shard(description: ShardDescription) -> Shard:
+def make_shard(description: ShardDescription) -> ModelShard:
     """Make this rank's part of a model; all ranks make theirs together."""
     with torch.device("meta"):
         model: Any = description.architecture._from_config(  # noqa: SLF001 - from_config of AutoModel knows fewer
@@ -152,7 +152,7 @@ def make_shard(description: ShardDescription) -> Shard:
     model.requires_grad_(description.is_trained)
     _shard_modules(model, description)
     lm = LanguageModel(model, None, description.name, description.device, description.dtype, "")
-    shard = Shard(RankPolicy(lm, description.settings))
+    shard = ModelShard(RankPolicy(lm, description.settings))
     scatter(shard, description.number)
     return shard
 
@@ -205,7 +205,7 @@ def _layers(model: Any) -> list[Any]:
     return [module for module in model.modules() if isinstance(module, GradientCheckpointingLayer)]
 
 
-def scatter(shard: Shard, number: int) -> None:
+def scatter(shard: ModelShard, number: int) -> None:
     """Give all shards the weights of the whole model of the first rank."""
     whole = own_item(number)
     weights = [None] * len(shard.weights) if whole is None else whole.model.parameters()
@@ -227,7 +227,7 @@ def fill(own: Any, full: torch.Tensor | None) -> None:
 
 
 @torch.no_grad()
-def gather(shard: Shard, into: Any) -> None:
+def gather(shard: ModelShard, into: Any) -> None:
     """Gather all weights, one after another, into a whole model, on each rank that has one."""
     wholes = [None] * len(shard.weights) if into is None else into.parameters()
     weights: Sequence[Any] = shard.weights

@@ -28,7 +28,16 @@ from stratagem.learn.optimizer import Optimizer, OptimizerSettings, OptimizerSna
 from stratagem.learn.optimizer_files import STATE, read_tensors, write_tensors
 from stratagem.learn.packing import Pack, pack_examples
 from stratagem.learn.policy import Policy
-from stratagem.learn.shard import Shard, ShardDescription, check_shardable, describe, fill, gather, make_shard, scatter
+from stratagem.learn.shard import (
+    ModelShard,
+    ShardDescription,
+    check_shardable,
+    describe,
+    fill,
+    gather,
+    make_shard,
+    scatter,
+)
 from stratagem.learn.spread import NO_COLUMNS, PackPart, cost_of, numbered_alone
 from stratagem.playing.workers.models import CarriedModel, copy_of, note_gathered, number_of, own_item
 from stratagem.playing.workers.ranks import RankWorkers, deal
@@ -85,7 +94,7 @@ class ShardedPolicy(Policy):
         order = sorted(range(len(parts)), key=lambda index: -cost_of(parts[index].pack))
         shares = [[order[position] for position in share] for share in deal(len(order), self.ranks.num_workers)]
         rounds, own = max(map(len, shares)), list(map(numbered_alone, parts))
-        tasks = [_Task(self.number, [own[index] for index in share], rounds, loss, totals) for share in shares]
+        tasks = [_ShardTask(self.number, [own[index] for index in share], rounds, loss, totals) for share in shares]
         found: dict[int, Any] = {}
         for share, results in zip(shares, self.ranks.call(work, tasks), strict=True):
             found |= zip(share, results, strict=True)
@@ -173,7 +182,7 @@ class ShardedOptimizer(Optimizer):
 
 # --- in every rank
 
-_shards: dict[int, Shard] = {}
+_shards: dict[int, ModelShard] = {}
 """Shards by the number of their model at the first rank."""
 
 
@@ -195,7 +204,7 @@ def _make(making: _Making) -> None:
     _shards[making.description.number] = make_shard(making.description)
 
 
-class _Task(NamedTuple):
+class _ShardTask(NamedTuple):
     """Passes of one rank."""
 
     number: int
@@ -205,17 +214,17 @@ class _Task(NamedTuple):
     loss: Loss | None
     totals: Totals
 
-    def padded(self) -> Iterator[PackPart | None]:
+    def pad_rounds(self) -> Iterator[PackPart | None]:
         """Yield the packs, and None in the rounds without one."""
         yield from self.parts
         yield from [None] * (self.rounds - len(self.parts))
 
 
 @torch.no_grad()
-def _read(task: _Task) -> list[TokenOutputs]:
+def _read(task: _ShardTask) -> list[TokenOutputs]:
     """Compute the outputs of this rank's packs."""
     shard, found = _shards[task.number], list[TokenOutputs]()
-    for part in task.padded():
+    for part in task.pad_rounds():
         if part is None:
             _read_idly(shard)
         else:
@@ -224,11 +233,11 @@ def _read(task: _Task) -> list[TokenOutputs]:
     return found
 
 
-def _differentiate(task: _Task) -> list[BackwardPass]:
+def _differentiate(task: _ShardTask) -> list[BackwardPass]:
     """Add the gradients of this rank's packs to those of all shards."""
     shard, found = _shards[task.number], list[BackwardPass]()
     assert task.loss is not None
-    for part in task.padded():
+    for part in task.pad_rounds():
         if part is None:
             (0.0 * _read_idly(shard).logprobs.sum()).backward()  # type: ignore[no-untyped-call]
         else:
@@ -237,7 +246,7 @@ def _differentiate(task: _Task) -> list[BackwardPass]:
     return found
 
 
-def _read_idly(shard: Shard) -> TokenOutputs:
+def _read_idly(shard: ModelShard) -> TokenOutputs:
     return shard.policy.outputs(pack_examples(_IDLE, 10)[0], _IDLE)
 
 

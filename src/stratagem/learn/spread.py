@@ -86,7 +86,7 @@ def spread(
     weights, waiting = _weights(policy.lm, adapter, value_head), dict[int, bytes]()
     found = list[BackwardPass]()
     with ModelCarrier(current()) as carrier:
-        task = _Task(carrier, policy, adapter, loss, totals, value_head)
+        task = _PackTask(carrier, policy, adapter, loss, totals, value_head)
         for index, data in task.run(_compute, parts):
             waiting[index] = data
             while len(found) in waiting:
@@ -101,7 +101,7 @@ def spread_outputs(
 ) -> list[TokenOutputs]:
     """Compute the outputs of each pack without gradient by the workers of the plan."""
     with ModelCarrier(current()) as carrier:
-        task = _Task(carrier, policy, adapter or "", None, {}, value_head)
+        task = _PackTask(carrier, policy, adapter or "", None, {}, value_head)
         found = {index: pickle.loads(data) for index, data in task.run(_read, parts)}
     return [found[index] for index in range(len(parts))]
 
@@ -111,7 +111,7 @@ def cost_of(pack: Pack) -> int:
     return shape_of_pack(pack).tree_cost
 
 
-class _Task(NamedTuple):
+class _PackTask(NamedTuple):
     """Passes over packs with one model and one loss."""
 
     carrier: ModelCarrier

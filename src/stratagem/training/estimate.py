@@ -71,20 +71,20 @@ class ProcessMemory:
 
     def parts(self) -> dict[str, float]:
         """Return the bytes of each part."""
-        return self._sharded() if self.is_sharded else self._whole()
+        return self._shard_parts() if self.is_sharded else self._whole_parts()
 
     @property
     def is_sharded(self) -> bool:
         """True if all weights are trained on several devices, each of which holds a part of them."""
         return self.devices > 1 and self.adapter is None
 
-    def _sharded(self) -> dict[str, float]:
+    def _shard_parts(self) -> dict[str, float]:
         """Return the bytes of each part on a device with its shards, and with a whole copy of the weights that plays.
 
         FSDP2 gathers the layer that is computed and the next one. The gradients of a layer are whole, and in fp32,
         until they are summed over the devices; those of embeddings and head until the end of the backward pass.
         """
-        whole, width, shape = self._whole(), BYTES[self.dtype], self.shape
+        whole, width, shape = self._whole_parts(), BYTES[self.dtype], self.shape
         layer = max(sum(map(prod, block.linears.values())) for block in shape.blocks)
         others = shape.parameters - sum(block.count * sum(map(prod, block.linears.values())) for block in shape.blocks)
         shared = ("weights", "reference", "optimizer", "gradients", "optimizer_step")
@@ -95,7 +95,7 @@ class ProcessMemory:
             "gathered": float(gathered),
         }
 
-    def _whole(self) -> dict[str, float]:
+    def _whole_parts(self) -> dict[str, float]:
         """Return the bytes of each part where a device holds everything."""
         shape, width = self.shape, BYTES[self.dtype]
         each, trained_width = float(shape.parameters), width
