@@ -130,6 +130,7 @@ def test_scopal_of_all_weights_fits_by_the_tracker(fake_ranks, monkeypatch):
         attention="sdpa",
         dtypes={name: torch.bfloat16 for name, _ in empty.named_parameters()},
         buffers={name: torch.zeros(buffer.shape) for name, buffer in empty.named_buffers()},
+        norms={},
         name="Qwen2",
         dtype="bf16",
         device="cpu",

@@ -5,6 +5,7 @@ import torch
 from torch import distributed
 
 from stratagem.base.errors import BadParameter, BadRecord
+from stratagem.language.models.fused_norms import fuse_norms
 from stratagem.language.models.load import load
 from stratagem.language.models.reference import BadModel
 from stratagem.learn.example import Example
@@ -41,6 +42,7 @@ def model():
 def test_a_step_over_shards_equals_one_over_the_whole(alone):
     (whole, policy), (copy, other) = model(), model()
     Learner(policy, CrossEntropy(), Optimizer(whole.model.parameters(), PLAIN, 1), adapter=None).update_once(EXAMPLES)
+    assert fuse_norms(copy.model) > 0  # as on a GPU
     sharded = ShardedPolicy(other, alone)
     report = Learner(sharded, CrossEntropy(), ShardedOptimizer(sharded, PLAIN, 1), adapter=None).update_once(EXAMPLES)
     sharded.gather_weights()

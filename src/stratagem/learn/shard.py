@@ -14,6 +14,7 @@ import torch
 from torch import distributed
 
 from stratagem.language.models.attention import attention_of
+from stratagem.language.models.fused_norms import FusedNorm
 from stratagem.language.models.language_model import LanguageModel
 from stratagem.language.models.reference import BadModel
 from stratagem.learn.decoder_pass import ModulePass
@@ -51,6 +52,8 @@ class ShardDescription:
     dtypes: dict[str, torch.dtype]
     """Number format of each weight."""
     buffers: dict[str, torch.Tensor]
+    norms: dict[str, tuple[type[FusedNorm], float]]
+    """Norms that are one kernel each, with their epsilon."""
     name: str
     dtype: str
     device: str
@@ -134,6 +137,11 @@ def describe(policy: Policy, number: int, *, is_trained: bool) -> ShardDescripti
         attention=model.config._attn_implementation,  # noqa: SLF001 - transformers has no other name for it
         dtypes={name: weight.dtype for name, weight in model.named_parameters()},
         buffers={name: buffer.cpu() for name, buffer in model.named_buffers()},
+        norms={
+            name: (type(module), module.epsilon)
+            for name, module in model.named_modules()
+            if isinstance(module, FusedNorm)
+        },
         name=lm.name,
         dtype=lm.dtype,
         device=torch.device(lm.device).type,
@@ -150,6 +158,9 @@ def make_shard(description: ShardDescription) -> ModelShard:
         )
     model.eval()
     model.requires_grad_(description.is_trained)
+    for name, (kind, epsilon) in description.norms.items():
+        norm = model.get_submodule(name)
+        norm.__class__, norm.epsilon = kind, epsilon
     _shard_modules(model, description)
     lm = LanguageModel(model, None, description.name, description.device, description.dtype, "")
     shard = ModelShard(RankPolicy(lm, description.settings))

@@ -11,6 +11,7 @@ brings it up to date, and with it the copies by which other ranks play.
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
@@ -62,6 +63,7 @@ class ShardedPolicy(Policy):
         self.ranks = ranks
         self.number = number_of(whole.lm)
         self._is_stale = is_trained
+        gc.collect()  # models of earlier stages, whose shards are dropped before this one's are made
         description = describe(whole, self.number, is_trained=is_trained)
         ranks.call_alike(_make, _Making(description, tuple(_dropped)))
         _dropped.clear()
