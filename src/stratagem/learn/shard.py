@@ -94,6 +94,7 @@ class RankPolicy(Policy):
         self.attention = attention_of(lm.model.config)
         self.decoder_pass = ModulePass(lm, checkpointing=settings.gradient_checkpointing)
         self.prefix_batches = False
+        self.attends_by = self.wide = "dense"  # the model's own modules take no other masks
 
     def outputs(
         self,

@@ -122,7 +122,7 @@ class ShardedPolicy(Policy):
         if not self._is_stale:
             return
         lm = self.lm
-        copied = CarriedModel(self.number, lm.source, lm.name, lm.dtype, str(lm.device), ()) if lm.source else None
+        copied = CarriedModel(self.number, lm.source, lm.name, lm.dtype, lm.device, ()) if lm.source else None
         self.ranks.call_alike(_gather, _Gathering(self.number, copied))
         note_gathered(lm, f"gathered {next(_digests)}")
         self._is_stale = False
