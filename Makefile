@@ -5,7 +5,7 @@ READY := $(VENV)/.ready
 export HF_HUB_OFFLINE = 1
 
 .DEFAULT_GOAL := help
-.PHONY: help smollm2 demo test test-runs test-long test-portable test-everything everything mutants fuzz check golden golden-figures house docs bench bench-start bench-cold-start bench-trees bench-growth bench-engine bench-learner bench-small-model bench-scale bench-view gpu-bench bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons headlines zoo zoo-wheel check-zoo release clean test-mcp
+.PHONY: help smollm2 demo test test-runs test-long test-portable test-everything everything mutants fuzz check golden golden-figures house docs bench bench-start bench-cold-start bench-trees bench-growth bench-engine bench-learner bench-small-model bench-scale bench-view gpu-bench gpu-proof bench-vllm vllm test-vllm test-ray test-fast test-environments test-integrations test-inspect test-verifiers test-tools test-view test-wheel site pythons headlines zoo zoo-wheel check-zoo release clean test-mcp
 
 help: ## say what there is to make
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "make %-15s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -105,6 +105,9 @@ bench-small-model: smollm2 ## print the processor time of a small model's traini
 
 gpu-bench: $(READY) ## print speed, memory and parity on the GPU; without one, of small models on the CPU, some minutes
 	$(BIN)/python -W ignore benchmarks/gpu.py
+
+gpu-proof: $(READY) ## show on a GPU what no processor can, in steps; run it again after an interrupt; under half an hour
+	HF_HUB_OFFLINE=0 $(BIN)/python -W ignore benchmarks/gpu_proof.py
 
 bench-scale: $(READY) ## print the work an hour by the number of workers, and memory by the length of a pack, some minutes
 	$(BIN)/python -W ignore benchmarks/scale.py

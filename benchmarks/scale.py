@@ -1,5 +1,7 @@
 """Units of work an hour by the number of workers: a sweep, a tournament, an evaluation, and rollouts of Diplomacy.
 
+Optimizer steps follow by the number of ranks, with their efficiency.
+
 Each number of workers does the same work, after a first round in which processes start and load their models. A figure
 of `in process` is the work without workers. `python benchmarks/scale.py --workers 1 2 4` prints the table; each case
 also prints whether the results are bit-identical.
@@ -16,6 +18,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import scale_ranks
 
 from stratagem.games import Key, make_game
 from stratagem.measure.matchups import Evaluator
@@ -118,8 +122,9 @@ def main() -> None:
     """Print a row a case, a column a number of workers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--workers", nargs="+", type=int, default=[1, 2, 4])
-    parser.add_argument("--only", nargs="+", choices=CASES, default=list(CASES))
+    parser.add_argument("--only", nargs="*", choices=CASES, default=list(CASES))
     parser.add_argument("--rounds", type=int, default=2)
+    parser.add_argument("--ranks", nargs="*", type=int, default=[1, 2], help="numbers of ranks that learn together")
     asked = parser.parse_args()
     use_threads(1)
     cores = len(os.sched_getaffinity(0))
@@ -137,6 +142,8 @@ def main() -> None:
             equal = equal and results == expected
             cells.append(f"{speed / alone:.2f}")
         print(f"| {name} | {case.unit} |", " | ".join(cells), "|", "yes |" if equal else "no |", flush=True)
+    if asked.ranks:
+        print("\n" + scale_ranks.table(asked.ranks), flush=True)
 
 
 if __name__ == "__main__":

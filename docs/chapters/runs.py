@@ -8,6 +8,7 @@ from chapters.markdown import code, notes, page, table
 from stratagem.language.models.run_models import FILE as MODELS
 from stratagem.language.models.run_models import DecodingSettings, RunModels
 from stratagem.learn.monitor import Finding
+from stratagem.learn.optimizer_files import STATE
 from stratagem.measure.figures.figure import Figure
 from stratagem.measure.figures.training import TRAINING
 from stratagem.playing.card import FILE as CARD
@@ -60,6 +61,10 @@ FILES = {
     ),
     f"{STEP}/{ADAPTERS}/reference": ("every validation", "The moving reference policy, where there is one."),
     f"{STEP}/state": ("every validation", "Optimizer, and the state of the algorithm."),
+    f"{STEP}/{STATE}": (
+        "every validation",
+        "Where several devices shard all weights: each one's part of the optimizer's state, which any number reads.",
+    ),
     f"{STEP}/checkpoint.json": (
         "every validation",
         "Its step, the best step, the digest of the recipe, and the valid shards and metrics with their digests.",

@@ -37,8 +37,18 @@ _DRAWS = 3
 """Steps that are looked at; the estimate is that of the largest."""
 
 
-def estimate_run(recipe: AnyRecipe) -> RunEstimate | None:
-    """Estimate the run of a recipe; None where its algorithm does not say what is counted."""
+def estimate_run(recipe: AnyRecipe, devices: int = 1) -> RunEstimate | None:
+    """Estimate the run of a recipe on so many devices; None where its algorithm does not say what is counted."""
+    if (made := _estimate_of(recipe)) is None or devices == 1:
+        return made
+    memory = {
+        text: replace(one, devices=devices, packs=_packs(replace(one, devices=devices), recipe, made.batches[text]))
+        for text, one in made.memory.items()
+    }
+    return replace(made, memory=memory)
+
+
+def _estimate_of(recipe: AnyRecipe) -> RunEstimate | None:
     if (work := recipe.workload()) is not None:
         return _of_work(recipe, work)
     if isinstance(recipe, PolicyRecipe):
@@ -93,7 +103,7 @@ def _estimate(
 def _packs(memory: ProcessMemory, recipe: AnyRecipe, examples: Sequence[Example]) -> tuple[PackSize, ...]:
     """Return the sizes of the packs of examples; with layers of linear attention texts share no prefixes."""
     share = memory.shape.linear is None
-    ways = {"share": share, "prefix_batches": share and not memory.checkpointed}
+    ways = {"share": share, "prefix_batches": share and not memory.checkpointed and not memory.is_sharded}
     packs = planned_packs(examples, recipe.max_tokens_per_microbatch or MICROBATCH, **ways)
     device = "cuda" if memory.on_gpu else "cpu"
     return tuple(pack_size(pack, examples, **ways, device=device) for pack in packs)

@@ -26,6 +26,7 @@ from stratagem.language.models.known_shapes import shape_of
 from stratagem.language.models.load import choose_dtype
 from stratagem.language.models.number_format import FormatChoice, choose_format
 from stratagem.language.models.reference import AUTO, parse_model
+from stratagem.playing.workers.ranks import ranks_of_plan
 from stratagem.training.estimate import RunEstimate
 from stratagem.training.recipe_file import AnyRecipe
 
@@ -53,7 +54,7 @@ class CheckpointingChoice:
         return f"Gradient checkpointing is {'on' if self.used else 'off'}: {figures}."
 
 
-def choose_checkpointing(recipe: R, device: float) -> tuple[R, CheckpointingChoice | None]:
+def choose_checkpointing(recipe: R, device: float, devices: int = 1) -> tuple[R, CheckpointingChoice | None]:
     """Return the recipe with `gradient_checkpointing` on or off, and the choice; None where there was none.
 
     It stays off where the memory of the device or the sizes of the model are unknown.
@@ -61,7 +62,7 @@ def choose_checkpointing(recipe: R, device: float) -> tuple[R, CheckpointingChoi
     if getattr(recipe, _SETTING, False) != "auto":
         return recipe, None
     plain = recipe.model_copy(update={_SETTING: False})
-    estimate = estimate_run(plain)
+    estimate = estimate_run(plain, devices)
     totals = list(estimate.totals().values()) if estimate is not None else []
     if not totals or not device:
         return plain, None
@@ -111,18 +112,22 @@ def choose_formats(recipe: R, device: str, *, fetch: bool = False) -> tuple[R, t
 def settle_here(recipe: R) -> tuple[R, list[str]]:
     """Return the recipe of a new run on this machine, and a sentence for each choice."""
     recipe, formats = choose_formats(recipe, find_device(), fetch=True)
-    recipe, *by_memory = choose_by_memory(recipe, device_memory(), on_gpu=find_device().startswith("cuda"))
+    ranks = ranks_of_plan()
+    devices = 1 if ranks is None else ranks.num_workers
+    on_gpu = find_device().startswith("cuda")
+    recipe, *by_memory = choose_by_memory(recipe, device_memory(), on_gpu=on_gpu, devices=devices)
     return recipe, [str(choice) for choice in (*formats, *by_memory) if choice is not None]
 
 
 def choose_by_memory(
-    recipe: R, free: float, *, on_gpu: bool
+    recipe: R, free: float, *, on_gpu: bool, devices: int = 1
 ) -> tuple[R, CheckpointingChoice | None, SizeChoice | None]:
-    """Return the recipe with what it leaves to free memory, and the choices."""
+    """Return the recipe with what it leaves to the free memory of each device, and the choices."""
     sizes = open_sizes(recipe)
-    recipe, checkpointing = choose_checkpointing(with_usual_sizes(recipe, sizes, free, on_gpu=on_gpu), free)
+    usual = with_usual_sizes(recipe, sizes, free, on_gpu=on_gpu)
+    recipe, checkpointing = choose_checkpointing(usual, free, devices)
     known = checkpointing.estimate if checkpointing is not None and not checkpointing.used else None
-    recipe, chosen = choose_sizes(recipe, sizes, free, known, on_gpu=on_gpu)
+    recipe, chosen = choose_sizes(recipe, sizes, free, known, on_gpu=on_gpu, devices=devices)
     return recipe, checkpointing, chosen
 
 

@@ -78,46 +78,50 @@ def with_usual_sizes(recipe: R, names: Collection[str], free: float, *, on_gpu: 
 
 
 def choose_sizes(
-    recipe: R, names: Collection[str], free: float, known: RunEstimate | None, *, on_gpu: bool
+    recipe: R, names: Collection[str], free: float, known: RunEstimate | None, *, on_gpu: bool, devices: int = 1
 ) -> tuple[R, SizeChoice | None]:
     """Return the recipe with sizes that fit, and the choice; None where none was open, or the memory is unknown.
 
-    `known` is the estimate of the recipe, if there is one.
+    `known` is the estimate of the recipe, if there is one. `free` is the memory of each of the devices.
     """
-    estimate = known or (estimate_run(recipe) if names and free else None)
+    estimate = known or (estimate_run(recipe, devices) if names and free else None)
     if not names or not free or estimate is None or not estimate.memory:
         return recipe, None
     limit = USED * free
-    recipe, estimate = _shrink(recipe, names, limit, estimate)
+    recipe, estimate = _shrink(recipe, names, limit, estimate, devices)
     if on_gpu and _total(estimate) <= limit:
-        recipe, estimate = _grow(recipe, names, limit, estimate)
+        recipe, estimate = _grow(recipe, names, limit, estimate, devices)
     if KEPT in names and on_gpu and _total(estimate) + _cache(estimate) <= limit:
         recipe = _with_sizes(recipe, {KEPT: True})
     return recipe, SizeChoice({name: _size(recipe, name) for name in names}, _total(estimate), free, estimate)
 
 
-def _shrink(recipe: R, names: Collection[str], limit: float, estimate: RunEstimate) -> tuple[R, RunEstimate]:
+def _shrink(
+    recipe: R, names: Collection[str], limit: float, estimate: RunEstimate, devices: int
+) -> tuple[R, RunEstimate]:
     """Halve open sizes until the estimate fits: first of passes, whose activations are most of the memory."""
     for name, least in _FEWEST.items():
         while name in names and _size(recipe, name) > least and _total(estimate) > limit:
             recipe = _with_sizes(recipe, {name: _size(recipe, name) // 2})
-            estimate = _estimate(recipe)
+            estimate = _estimate(recipe, devices)
     return recipe, estimate
 
 
-def _grow(recipe: R, names: Collection[str], limit: float, estimate: RunEstimate) -> tuple[R, RunEstimate]:
+def _grow(
+    recipe: R, names: Collection[str], limit: float, estimate: RunEstimate, devices: int
+) -> tuple[R, RunEstimate]:
     """Double open sizes while the estimate fits."""
     for name, most in _MOST.items():
         while name in names and _size(recipe, name) < most:
             other = _with_sizes(recipe, {name: 2 * _size(recipe, name)})
-            if _total(found := _estimate(other)) > limit:
+            if _total(found := _estimate(other, devices)) > limit:
                 break
             recipe, estimate = other, found
     return recipe, estimate
 
 
-def _estimate(recipe: AnyRecipe) -> RunEstimate:
-    found = estimate_run(recipe)
+def _estimate(recipe: AnyRecipe, devices: int) -> RunEstimate:
+    found = estimate_run(recipe, devices)
     assert found is not None
     return found
 

@@ -15,7 +15,7 @@ from stratagem.api.result import Result
 from stratagem.api.trainings import RUNS, RecipeLike, read_recipe
 from stratagem.base.consent.needs import Need
 from stratagem.base.consent.table import consent, reading_files
-from stratagem.base.options import within
+from stratagem.base.options import whole, within
 from stratagem.games.base import Json
 from stratagem.language.models.unloaded import NotLoaded, forbid_loading
 from stratagem.show.table import Numbers, ResultTable, text_table
@@ -54,6 +54,8 @@ class DryRun(Result):
     """Choices of number formats for `+dtype=auto`."""
     sizes: SizeChoice | None = None
     """Choice of sizes by free memory; None where the recipe makes all, or the sizes of the model are unknown."""
+    devices: int = 1
+    """Devices that learn together."""
 
     @property
     def toml(self) -> str:
@@ -93,7 +95,7 @@ class DryRun(Result):
         data = self._data()
         memory = [
             text_table(
-                f"Estimate of memory: {text}",
+                f"Estimate of memory: {text}" + (f", each of {self.devices} devices" if self.devices > 1 else ""),
                 ("part", Numbers("GiB", 2)),
                 [(_words(n), s / _GIB) for n, s in of.items()],
             )
@@ -145,6 +147,7 @@ def dry_run(
     decode_speed: float = 0.0,
     learn_speed: float = 0.0,
     device_memory: float = 0.0,
+    devices: int | None = None,
     out: str | Path | None = None,
     track: str | Sequence[str] = (),
     allow: str | Sequence[str] = (),
@@ -162,6 +165,7 @@ def dry_run(
         decode_speed: Number of sampled tokens a second, for the time.
         learn_speed: Number of tokens of training a second, for the time.
         device_memory: Free memory of the GPU of the run in GiB; 0 takes this machine's.
+        devices: Number of devices that learn together; the memory is that of one. This machine need not have them.
         out: New folder of the run; one that exists is refused.
         track: Services that get the metrics, too: wandb or trackio, as in `wandb(project=NAME)`.
         allow: Single things that a recipe may use although its folder is not trusted: a Python file, a command
@@ -170,6 +174,7 @@ def dry_run(
     given = {"decode_speed": decode_speed, "learn_speed": learn_speed, "device_memory": device_memory}
     for name, value in given.items():
         within("dry_run", name, value, 0.0)
+    whole("dry_run", "devices", number := 1 if devices is None else devices, 1)
     make_trackers(names_of(track, "tracker"))
     if out is not None:
         check_free(as_path(out, "run"))
@@ -184,11 +189,11 @@ def dry_run(
         memory = device_memory * _GIB or machine_choices.device_memory()
         recipe, formats = machine_choices.choose_formats(recipe, find_device())
         on_gpu = bool(device_memory) or find_device().startswith("cuda")
-        recipe, checkpointing, sizes = machine_choices.choose_by_memory(recipe, memory, on_gpu=on_gpu)
+        recipe, checkpointing, sizes = machine_choices.choose_by_memory(recipe, memory, on_gpu=on_gpu, devices=number)
         speed = Speed(decode_speed, learn_speed)
         known = checkpointing.estimate if checkpointing is not None and not checkpointing.used else None
-        estimate = sizes.estimate if sizes is not None else known or estimate_run(recipe)
-        return DryRun(recipe, estimate, speed, checkpointing, unchecked, needs_now(), formats, sizes)
+        estimate = sizes.estimate if sizes is not None else known or estimate_run(recipe, number)
+        return DryRun(recipe, estimate, speed, checkpointing, unchecked, needs_now(), formats, sizes, number)
 
 
 def needs_now() -> dict[Need, bool]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from stratagem.api.arguments import as_changes, as_path, names_of, several
+from stratagem.api.devices import check_devices, is_rank, sharing_ranks, train_on_devices
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.progress import bar
 from stratagem.api.runs import Run
@@ -49,6 +50,7 @@ def train(
     resume: bool = False,
     strict: bool = False,
     force: bool = False,
+    devices: int | None = None,
     workers: int | None = None,
     ray: str | None = None,
     track: str | Sequence[str] = (),
@@ -67,6 +69,8 @@ def train(
         resume: True to continue a stopped run.
         strict: True to stop at the first fault that a check of training finds.
         force: With `resume=True`: accept a changed recipe, or start again if all checkpoints are missing.
+        devices: Number of GPUs, or of processes without one, that share the learning and the play: all weights are
+            sharded over them, and packs of examples are divided.
         workers: Number of processes that share the work; with `ray=`, of workers on the cluster.
         ray: Ray cluster for the work: its address, `auto`, or `local` for a new one here.
         track: Services that get the metrics, too: wandb or trackio, as in `wandb(project=NAME)`.
@@ -75,8 +79,15 @@ def train(
         command: Command that the run notes.
         progress: True to show progress: a bar in a terminal or in a notebook, and lines elsewhere.
     """
+    given = dict(locals())
     trackers, reading = make_trackers(names_of(track, "tracker")), reading_files(*names_of(allow, "permission"))
-    with reading, serving(None, workers, ray), tracking(trackers):
+    if devices is not None and not is_rank():
+        check_devices(devices)
+        if devices > 1:
+            if workers is not None or ray is not None:
+                raise BadParameter("Devices share play and learning already: leave `workers=` and `ray=` out.")
+            return Run(RunFolder.open(train_on_devices(devices, train, given)))
+    with sharing_ranks(workers, ray), reading, serving(None, workers, ray), tracking(trackers):
         if force and not resume:
             raise BadParameter("`force=True` continues a started run: add `resume=True`.")
         if resume:

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import torch
 
 from stratagem.games.key import Key
-from stratagem.language.models.adapters import active, dropout_of, dropping
+from stratagem.language.models.adapters import active, adapter_names, dropout_of, dropping
 from stratagem.learn.batch import (
     BackwardPass,
     TokenLayout,
@@ -32,8 +32,10 @@ from stratagem.learn.optimizer import Optimizer
 from stratagem.learn.packing import Pack
 from stratagem.learn.policy import Policy
 from stratagem.learn.reference import MovingReference
-from stratagem.learn.spread import PackPart, spread
+from stratagem.learn.sharded import ShardedPolicy
+from stratagem.learn.spread import NO_COLUMNS, PackPart, spread, spread_outputs
 from stratagem.playing.workers.plan import current
+from stratagem.playing.workers.ranks import ranks_of_plan
 
 _Reference = torch.Tensor | None
 """Log-probabilities of the reference policy for all loss tokens; None where the loss does not need them."""
@@ -113,8 +115,9 @@ class Learner:
 
     def outputs(self, examples: Sequence[Example], adapter: str | bool | None = True) -> TokenOutputs:
         """Compute the outputs of the policy (or of another adapter) without gradient, example after example."""
-        with torch.no_grad(), active(self.policy.lm, self.adapter if adapter is True else adapter or None):
-            return _outputs_of(self.policy, examples, self.value_head)
+        name = self.adapter if adapter is True else adapter or None
+        with torch.no_grad(), active(self.policy.lm, name):
+            return _outputs_of(self.policy, examples, name, self.value_head)
 
     def update(
         self, examples: Sequence[Example], before_step: Callable[[Sequence[Example]], None] | None = None
@@ -156,13 +159,13 @@ class Learner:
 
         Examples for `prepare` alone share prompts that are read anyway. Empty where a second pass is needed.
         """
-        if not self.loss.needs_outputs or self.drops:
+        if not self.loss.needs_outputs or self.drops or self.policy.is_sharded:
             return []
         packs = self.policy.packs(batch.examples)
         if sum(len(pack.tokens) for pack in packs) > self.policy.max_tokens_per_microbatch:
             return []
         with self.adapter_active():
-            outputs = _outputs_of(self.policy, batch.examples, self.value_head)
+            outputs = _outputs_of(self.policy, batch.examples, self.adapter, self.value_head)
             before = TokenOutputs(*(column.detach() for column in outputs))
             totals = self.loss.prepare(batch.columns, self._outputs(before, reference))
             numbers = list(range(batch.num_trained))
@@ -228,8 +231,7 @@ class Learner:
         return _Read(backward(self.loss, outputs, columns, own, totals, with_values=with_values), indices, num_read)
 
     def _spread(self, packs: Sequence[Pack], batch: _Batch, reference: _Reference, totals: Totals) -> list[_Read]:
-        """Compute the gradient of every pack by the workers of the plan, and add the gradients in order."""
-        assert self.adapter is not None
+        """Compute the gradient of every pack by the workers of the plan, or over sharded weights by all ranks."""
         indices = [batch.layout.indices(pack.examples) for pack in packs]
         parts = [
             PackPart(
@@ -240,13 +242,17 @@ class Learner:
             )
             for pack, own in zip(packs, indices, strict=True)
         ]
-        results = spread(self.policy, self.adapter, self.loss, parts, totals)
+        if isinstance(self.policy, ShardedPolicy):
+            results = self.policy.gradients(self.loss, parts, totals)
+        else:
+            assert self.adapter is not None
+            results = spread(self.policy, self.adapter, self.loss, parts, totals, self.value_head)
         return [_Read(found, own, len(pack.tokens)) for pack, own, found in zip(packs, indices, results, strict=True)]
 
     def _is_spread(self, packs: Sequence[Pack]) -> bool:
-        """Test whether the packs are computed by workers, which draw no dropout and have no value head."""
+        """Test whether the packs are computed by workers, which draw no dropout; sharded weights always are."""
         separate = current().workers.separate and len(packs) > 1 and bool(self.policy.lm.source)
-        return separate and self.adapter is not None and self.value_head is None and not self.drops
+        return self.policy.is_sharded or (separate and self.adapter is not None and not self.drops)
 
     def _add_old_logprobs(self, batch: _Batch, read: Sequence[_Read]) -> Sequence[Example]:
         """Return the trained examples with the old log-probabilities of the step's forward pass."""
@@ -263,7 +269,7 @@ class Learner:
         is_trained = self.reference_policy is self.policy and self.reference == self.adapter
         is_frozen = self.moving_reference is None and not is_trained
         with torch.no_grad(), active(self.reference_policy.lm, self.reference):
-            logprobs = _outputs_of(self.reference_policy, examples, is_frozen=is_frozen).logprobs
+            logprobs = _outputs_of(self.reference_policy, examples, self.reference, is_frozen=is_frozen).logprobs
         return logprobs.to(self.policy.lm.model.device)
 
     def _outputs(self, outputs: TokenOutputs, reference: _Reference) -> Outputs:
@@ -298,13 +304,28 @@ class _Read(NamedTuple):
 
 
 def _outputs_of(
-    policy: Policy, examples: Sequence[Example], value_head: torch.nn.Module | None = None, *, is_frozen: bool = False
+    policy: Policy,
+    examples: Sequence[Example],
+    adapter: str | None,
+    value_head: torch.nn.Module | None = None,
+    *,
+    is_frozen: bool = False,
 ) -> TokenOutputs:
-    """Compute the outputs of a policy pack by pack, in the order of the examples."""
+    """Compute the outputs of a policy pack by pack, in the order of the examples; its adapter is active."""
     packs = policy.packs(examples)
-    outputs = join_pieces([policy.outputs(pack, examples, value_head, is_frozen=is_frozen) for pack in packs])
+    if _is_shared(policy, packs):
+        parts = [PackPart(pack, [examples[number] for number in pack.examples], NO_COLUMNS, None) for pack in packs]
+        pieces = spread_outputs(policy, adapter, parts, value_head)
+    else:
+        pieces = policy.outputs_of(packs, examples, value_head, is_frozen=is_frozen)
     layout = TokenLayout(examples, policy.lm.model.device)
-    return outputs.at(layout.inverse([number for pack in packs for number in pack.examples]))
+    return join_pieces(pieces).at(layout.inverse([number for pack in packs for number in pack.examples]))
+
+
+def _is_shared(policy: Policy, packs: Sequence[Pack]) -> bool:
+    """Test whether ranks share passes without a gradient over a base and its adapters."""
+    shares = ranks_of_plan() is not None and len(packs) > 1 and not torch.is_grad_enabled()
+    return shares and bool(policy.lm.source and adapter_names(policy.lm)) and not policy.is_sharded
 
 
 def _entropy(read: Sequence[_Read]) -> float | None:

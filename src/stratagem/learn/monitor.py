@@ -44,6 +44,7 @@ def padding(learner: Learner, examples: Sequence[Example]) -> float:
     The reference is a forward pass over one text without a mask. The error of other texts is rounding; four times as
     much is tolerated.
     """
+    learner.policy.gather_weights()
     lm = learner.policy.lm
     special = [token for token in (lm.tokenizer.pad_token_id, *sorted(lm.stop_ids)) if token is not None]
     gap, rounding = (

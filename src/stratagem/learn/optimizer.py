@@ -11,6 +11,7 @@ import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import torch
@@ -21,12 +22,15 @@ from stratagem.base.named import NamedObject, RegistryReader, in_a_recipe
 from stratagem.base.options import within
 from stratagem.base.registry import Registry
 from stratagem.base.settings import FiniteSettings
+from stratagem.learn.optimizer_files import STATE, read_tensors
 from stratagem.learn.schedules import NamedSchedule, read_schedule
 
 DecayRate = Annotated[float, Field(ge=0.0, lt=1.0)]
 """Decay rate of a running average, at least 0 and below 1."""
 
 
+_LONG = "long"
+"""Name of the fp32 master copy of a weight."""
 WeightGroups = Sequence[Mapping[str, Any]]
 """Groups of weights as torch takes them: `{"params": [...]}`."""
 
@@ -214,8 +218,22 @@ class Optimizer:
         long = [weight.detach() for weight, _ in self._rounded_pairs()]
         return {"adam": self._method.state_dict(), "taken": self.steps_taken, "long": long}
 
-    def restore(self, state: dict[str, Any]) -> None:
-        """Continue from a state; weights with an fp32 master copy are set from it."""
+    def split_state(self) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+        """Return the state without the tensors of the weights' shapes, and these by name."""
+        return split_tensors(self.state())
+
+    def write(self, folder: Path) -> None:
+        """Write into a checkpoint's folder what `state` leaves out, which is nothing in one process."""
+
+    def restore(self, state: dict[str, Any], folder: Path | None = None) -> None:
+        """Continue from a state; weights with an fp32 master copy are set from it.
+
+        The tensors of a state that several ranks have written are in the folder of the checkpoint.
+        """
+        if "tensors" in state:
+            assert folder is not None, "a state of several ranks is in a checkpoint"
+            self.join_state(state, lambda tensors: read_tensors(tensors, folder / STATE))
+            return
         if len(state["long"]) != len(self._rounded_pairs()):
             raise BadParameter("The run was begun with weights in another format: resume it with the dtype it had.")
         self._method.load_state_dict(state["adam"])
@@ -224,6 +242,42 @@ class Optimizer:
             for (long, _), saved in zip(self._rounded_pairs(), state["long"], strict=True):
                 long.copy_(saved)
         self._round()
+
+    def join_state(self, plain: Mapping[str, Any], read: Callable[[Mapping[str, torch.Tensor]], None]) -> None:
+        """Continue from a state that `split_tensors` split; `read` fills tensors of the weights' shapes by name."""
+        long = [weight for weight, _ in self._rounded_pairs()]
+        tensors = {
+            f"{number}.{name}": torch.zeros_like(self._long[number], requires_grad=False)
+            for number, names in plain["tensors"].items()
+            for name in names
+        }
+        copies = {f"{number}.{_LONG}": torch.zeros_like(one, requires_grad=False) for number, one in enumerate(long)}
+        read({**tensors, **(copies if plain["long"] else {})})
+        adam = plain["adam"]
+        entries = {
+            number: {**adam["state"][number], **{name: tensors[f"{number}.{name}"] for name in names}}
+            for number, names in plain["tensors"].items()
+        }
+        whole = {**plain, "adam": {**adam, "state": entries}, "long": list(copies.values()) if plain["long"] else []}
+        del whole["tensors"]
+        self.restore(whole)
+
+
+def split_tensors(state: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
+    """Split a state of an optimizer: all but the tensors of the weights' shapes, and these by name.
+
+    In the first, `tensors` has the names of a weight's tensors, by its number.
+    """
+    adam, tensors = state["adam"], dict[str, torch.Tensor]()
+    names: dict[int, list[str]] = {}
+    rest: dict[int, dict[str, Any]] = {}
+    for number, entries in adam["state"].items():
+        names[number] = [name for name, value in entries.items() if isinstance(value, torch.Tensor) and value.ndim]
+        rest[number] = {name: value for name, value in entries.items() if name not in names[number]}
+        tensors |= {f"{number}.{name}": entries[name] for name in names[number]}
+    tensors |= {f"{number}.{_LONG}": value for number, value in enumerate(state["long"])}
+    plain = {**state, "adam": {**adam, "state": rest}, "long": len(state["long"]), "tensors": names}
+    return plain, tensors
 
 
 def _long(weight: torch.nn.Parameter) -> torch.Tensor:

@@ -47,6 +47,9 @@ TRAINING = "training"
 class Policy:
     """Language model under the active adapter."""
 
+    is_sharded = False
+    """True if the weights that are trained are those of shards on several ranks, of which `lm` is a whole copy."""
+
     def __init__(
         self,
         lm: LanguageModel,
@@ -163,6 +166,20 @@ class Policy:
         if value_head is not None:
             outputs = outputs._replace(values=value_head(hidden.float())[:, 0])
         return outputs.at(torch.tensor(indices, device=hidden.device))
+
+    def outputs_of(
+        self,
+        packs: Sequence[Pack],
+        examples: Sequence[Example],
+        value_head: torch.nn.Module | None = None,
+        *,
+        is_frozen: bool = False,
+    ) -> list[TokenOutputs]:
+        """Compute the outputs of several packs of a batch."""
+        return [self.outputs(pack, examples, value_head, is_frozen=is_frozen) for pack in packs]
+
+    def gather_weights(self) -> None:
+        """Bring the weights of `lm` up to date, where shards of them are trained."""
 
     def hidden_states(self, pack: Pack, nodes: Iterable[int] | None = None) -> torch.Tensor:
         """Compute the last hidden states of a pack's tokens, or of some of them, [N, H]."""

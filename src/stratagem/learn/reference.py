@@ -17,6 +17,7 @@ from stratagem.base.settings import FiniteSettings
 from stratagem.language.models.adapters import adapter_parameters, average_adapter, copy_adapter
 from stratagem.language.models.devices import check_device, read_device
 from stratagem.language.models.language_model import LanguageModel
+from stratagem.playing.workers.ranks import ranks_of_plan
 
 REFERENCE = "reference"
 """Name of the reference adapter; a checkpoint saves it beside the policy's."""
@@ -112,7 +113,7 @@ class ReferenceSettings(FiniteSettings):
     dtype: Literal["", "bf16", "fp16", "fp32"] = ""
     """Number format of a copy of all weights; if empty, that of the policy."""
     device: str = ""
-    """Device of a copy of all weights, as `cuda:1`; if empty, that of the policy."""
+    """Device of a copy of all weights, as `cuda:1`; if empty, that of the policy. Several devices shard the copy."""
 
     @field_validator("type")
     @classmethod
@@ -149,7 +150,8 @@ class ReferenceSettings(FiniteSettings):
 
     def check_device(self) -> None:
         """Refuse a device that this machine does not have, before anything is trained."""
-        check_device("reference.device", self.device, "the device of the policy")
+        if ranks_of_plan() is None:  # else the copy is sharded over the devices of the policy
+            check_device("reference.device", self.device, "the device of the policy")
 
     def make(self, lm: LanguageModel, policy: str) -> MovingReference | None:
         """Make the `reference` of a learner on the policy's own model; on resuming, restore the weights afterwards."""
@@ -161,4 +163,5 @@ class ReferenceSettings(FiniteSettings):
 
     def options(self, lm: LanguageModel) -> dict[str, str]:
         """Return device and number format of a copy of all weights, as `language.models.load` takes them."""
-        return {"device": self.device or lm.device, "dtype": self.dtype or lm.dtype}
+        device = "" if ranks_of_plan() is not None else self.device
+        return {"device": device or lm.device, "dtype": self.dtype or lm.dtype}

@@ -1,13 +1,13 @@
-"""Gradients of packs by workers: each has a copy of the model, and computes the gradient of one pack at a time.
+"""Passes over packs by workers: each has a copy of the model, and reads one pack at a time.
 
 The divisor of the loss is computed before the first pack, and the gradients are added in the order of the packs. So the
-sum is bit-identical to that of one process, whatever the number of workers.
+sum is bit-identical to that of one process, whatever the number of workers. The costliest packs are given out first.
 """
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 from weakref import WeakKeyDictionary
@@ -18,9 +18,10 @@ from stratagem.language.models.adapters import active, adapter_parameters
 from stratagem.language.models.language_model import LanguageModel
 from stratagem.learn.batch import BackwardPass, backward
 from stratagem.learn.example import Example
+from stratagem.learn.logprobs import TokenOutputs
 from stratagem.learn.losses.base import Columns, Loss, Totals
 from stratagem.learn.packing import Pack
-from stratagem.learn.pass_sizes import AttentionKind
+from stratagem.learn.pass_sizes import AttentionKind, shape_of_pack
 from stratagem.learn.policy import Policy
 from stratagem.playing.workers.models import CarriedModel, ModelCarrier, copy_of
 from stratagem.playing.workers.plan import current
@@ -34,6 +35,10 @@ class PackPart(NamedTuple):
     examples: Sequence[Example]
     columns: Columns
     reference: torch.Tensor | None
+
+
+NO_COLUMNS = Columns(example=torch.zeros(0, dtype=torch.long), num_examples=0)
+"""Columns of a pack whose outputs alone are computed."""
 
 
 class PolicySettings(NamedTuple):
@@ -56,26 +61,35 @@ class PackUnit:
     model: CarriedModel
     adapter: str
     settings: PolicySettings
-    loss: Loss
+    loss: Loss | None
+    """Loss; None for outputs without a gradient."""
     part: PackPart
     totals: Totals
     num_threads: int
+    value_head: torch.nn.Module | None = None
 
 
 class PackResult(NamedTuple):
-    """Results of a unit, with the gradient of each weight of the adapter."""
+    """Results of a unit, with the gradient of each weight of the adapter and of the value head."""
 
     found: BackwardPass
     gradients: tuple[torch.Tensor | None, ...]
 
 
-def spread(policy: Policy, adapter: str, loss: Loss, parts: Sequence[PackPart], totals: Totals) -> list[BackwardPass]:
-    """Compute the gradient of each pack by the workers of the plan, and add them to those of the adapter, in order."""
-    plan, weights, waiting = current(), adapter_parameters(policy.lm, adapter), dict[int, bytes]()
+def spread(
+    policy: Policy,
+    adapter: str,
+    loss: Loss,
+    parts: Sequence[PackPart],
+    totals: Totals,
+    value_head: torch.nn.Module | None = None,
+) -> list[BackwardPass]:
+    """Compute the gradient of each pack by the workers of the plan, and add them to those of the weights, in order."""
+    weights, waiting = _weights(policy.lm, adapter, value_head), dict[int, bytes]()
     found = list[BackwardPass]()
-    with ModelCarrier(plan) as carrier:
-        units = _units(carrier, policy, adapter, loss, parts, totals)
-        for index, data in plan.workers.run(_compute, units):
+    with ModelCarrier(current()) as carrier:
+        task = _PackTask(carrier, policy, adapter, loss, totals, value_head)
+        for index, data in task.run(_compute, parts):
             waiting[index] = data
             while len(found) in waiting:
                 result: PackResult = pickle.loads(waiting.pop(len(found)))
@@ -84,24 +98,68 @@ def spread(policy: Policy, adapter: str, loss: Loss, parts: Sequence[PackPart], 
     return found
 
 
-def _units(
-    carrier: ModelCarrier, policy: Policy, adapter: str, loss: Loss, parts: Sequence[PackPart], totals: Totals
-) -> list[bytes]:
-    """Pickle the unit of each pack; the examples have new indices in it."""
-    model = carrier.model(policy.lm, [adapter], is_base_trained=False)
-    settings = PolicySettings(
-        policy.max_tokens_per_microbatch,
-        policy.chunk,
-        policy.share_prefixes,
-        policy.prefix_batches,
-        policy.gradient_checkpointing,
-        policy.fp32_head,
-        policy.attends_by,
-        policy.wide,
-    )
-    number = carrier.plan.threads_per_worker
-    own = [part._replace(pack=replace(part.pack, examples=tuple(range(len(part.examples))))) for part in parts]
-    return [pickle.dumps(PackUnit(model, adapter, settings, loss, part, totals, number)) for part in own]
+def spread_outputs(
+    policy: Policy, adapter: str | None, parts: Sequence[PackPart], value_head: torch.nn.Module | None
+) -> list[TokenOutputs]:
+    """Compute the outputs of each pack without gradient by the workers of the plan."""
+    with ModelCarrier(current()) as carrier:
+        task = _PackTask(carrier, policy, adapter or "", None, {}, value_head)
+        found = {index: pickle.loads(data) for index, data in task.run(_read, parts)}
+    return [found[index] for index in range(len(parts))]
+
+
+def cost_of(pack: Pack) -> int:
+    """Estimate the cost of a pass over a pack, in attended tokens."""
+    return shape_of_pack(pack).tree_cost
+
+
+class _PackTask(NamedTuple):
+    """Passes over packs with one model and one loss."""
+
+    carrier: ModelCarrier
+    policy: Policy
+    adapter: str
+    loss: Loss | None
+    totals: Totals
+    value_head: torch.nn.Module | None
+
+    def run(self, work: Callable[[bytes], bytes], parts: Sequence[PackPart]) -> Iterator[tuple[int, bytes]]:
+        """Give out the passes, the costliest first, and yield the index of each pack with the pickled result."""
+        order = sorted(range(len(parts)), key=lambda index: -cost_of(parts[index].pack))
+        units = self._units([parts[index] for index in order])
+        for position, data in self.carrier.plan.workers.run(work, units):
+            yield order[position], data
+
+    def _units(self, parts: Sequence[PackPart]) -> list[bytes]:
+        """Pickle the unit of each pack; the examples have new indices in it."""
+        policy, names = self.policy, [self.adapter] if self.adapter else []
+        model = self.carrier.model(policy.lm, names, is_base_trained=False)
+        settings = PolicySettings(
+            policy.max_tokens_per_microbatch,
+            policy.chunk,
+            policy.share_prefixes,
+            policy.prefix_batches,
+            policy.gradient_checkpointing,
+            policy.fp32_head,
+            policy.attends_by,
+            policy.wide,
+        )
+        number = self.carrier.plan.threads_per_worker
+        own = [numbered_alone(part) for part in parts]
+        return [
+            pickle.dumps(PackUnit(model, self.adapter, settings, self.loss, part, self.totals, number, self.value_head))
+            for part in own
+        ]
+
+
+def numbered_alone(part: PackPart) -> PackPart:
+    """Number the examples of a pack from 0 on, in its order."""
+    return part._replace(pack=replace(part.pack, examples=tuple(range(len(part.examples)))))
+
+
+def _weights(lm: LanguageModel, adapter: str, value_head: torch.nn.Module | None) -> list[torch.Tensor]:
+    """Return the weights that are trained: those of an adapter, and of a value head."""
+    return [*adapter_parameters(lm, adapter), *(() if value_head is None else value_head.parameters())]
 
 
 def add_gradients(weights: Sequence[torch.Tensor], gradients: Sequence[torch.Tensor | None]) -> None:
@@ -119,21 +177,41 @@ _policies: WeakKeyDictionary[LanguageModel, tuple[PolicySettings, Policy]] = Wea
 
 def _compute(data: bytes) -> bytes:
     """Compute the gradient of a pack by this worker's copy of the model."""
+    unit, lm = _begin(data)
+    assert unit.loss is not None
+    weights = _weights(lm, unit.adapter, unit.value_head)
+    _clear(weights)
+    part, head = unit.part, unit.value_head
+    with active(lm, unit.adapter):
+        outputs = _policy(lm, unit.settings).outputs(part.pack, part.examples, head)
+        found = backward(unit.loss, outputs, part.columns, part.reference, unit.totals, with_values=head is not None)
+    gradients = tuple(weight.grad for weight in weights)
+    _clear(weights)
+    return pickle.dumps(PackResult(found, gradients))
+
+
+def _read(data: bytes) -> bytes:
+    """Compute the outputs of a pack without gradient."""
+    unit, lm = _begin(data)
+    with torch.no_grad(), active(lm, unit.adapter or None):
+        outputs = _policy(lm, unit.settings).outputs(unit.part.pack, unit.part.examples, unit.value_head)
+    return pickle.dumps(outputs)
+
+
+def _begin(data: bytes) -> tuple[PackUnit, LanguageModel]:
     unit: PackUnit = pickle.loads(data)
     use_threads(unit.num_threads)
-    lm = copy_of(unit.model).lm
-    weights = adapter_parameters(lm, unit.adapter)
+    return unit, copy_of(unit.model).lm
+
+
+def _clear(weights: Sequence[torch.Tensor]) -> None:
     for weight in weights:
         weight.grad = None
-    part = unit.part
-    with active(lm, unit.adapter):
-        outputs = _policy(lm, unit.settings).outputs(part.pack, part.examples)
-        found = backward(unit.loss, outputs, part.columns, part.reference, unit.totals)
-    return pickle.dumps(PackResult(found, tuple(weight.grad for weight in weights)))
 
 
 def _policy(lm: LanguageModel, settings: PolicySettings) -> Policy:
     if lm not in _policies or _policies[lm][0] != settings:
+        reading = dict(lm.reading)
         policy = Policy(
             lm,
             max_tokens_per_microbatch=settings.max_tokens_per_microbatch,
@@ -144,5 +222,6 @@ def _policy(lm: LanguageModel, settings: PolicySettings) -> Policy:
             attention=settings.attends_by,
         )
         policy.prefix_batches, policy.wide = settings.prefix_batches, settings.wide
+        lm.reading.update(reading)  # the model may be the program's own, which says why it is read so
         _policies[lm] = settings, policy
     return _policies[lm][1]

@@ -37,6 +37,8 @@ class StepMemory:
     """MiB of the logits of a chunk; 0 is that of the device."""
     on_gpu: bool = True
     """Kernels of a GPU: a norm stores its input alone, dropout one byte a number, and chunks of logits are larger."""
+    by_modules: bool = False
+    """True if the model's own modules compute the last layer, of all tokens, as those of sharded weights do."""
 
     def parts(self, packs: Sequence[PackSize]) -> dict[str, float]:
         """Return the bytes of the largest pack: its activations, and its logits."""
@@ -59,7 +61,7 @@ class StepMemory:
     def stored_bytes(self, pack: PackSize) -> float:
         """Return the bytes that all layers store in a forward pass without checkpoints."""
         layers = sum(block.count * self._layer(block, pack.passes) for block in self.shape.blocks)
-        return self._casts + layers - (self._left_out(pack) if self.shape.is_llama else 0.0)
+        return self._casts + layers - (self._left_out(pack) if self.shape.is_llama and not self.by_modules else 0.0)
 
     def _left_out(self, pack: PackSize) -> float:
         """Return the bytes that the last layer does not store, which is computed for the tokens of the loss alone.

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import cycle, islice
+from math import prod
 from typing import Any
 from zlib import crc32
 
@@ -68,9 +69,37 @@ class ProcessMemory:
     logits_chunk_mib: int = 0
     """MiB of the logits of a chunk; 0 is that of the device."""
     on_gpu: bool = True
+    devices: int = 1
+    """Devices that learn together; all figures are those of one."""
 
     def parts(self) -> dict[str, float]:
         """Return the bytes of each part."""
+        return self._shard_parts() if self.is_sharded else self._whole_parts()
+
+    @property
+    def is_sharded(self) -> bool:
+        """True if all weights are trained on several devices, each of which holds a part of them."""
+        return self.devices > 1 and self.adapter is None
+
+    def _shard_parts(self) -> dict[str, float]:
+        """Return the bytes of each part on a device with its shards, and with a whole copy of the weights that plays.
+
+        FSDP2 gathers the layer that is computed and the next one. The gradients of a layer are whole, and in fp32,
+        until they are summed over the devices; those of embeddings and head until the end of the backward pass.
+        """
+        whole, width, shape = self._whole_parts(), BYTES[self.dtype], self.shape
+        layer = max(sum(map(prod, block.linears.values())) for block in shape.blocks)
+        others = shape.parameters - sum(block.count * sum(map(prod, block.linears.values())) for block in shape.blocks)
+        shared = ("weights", "reference", "optimizer", "gradients", "optimizer_step")
+        gathered = others * width + max(layer * (3 * width + width + _FP32), others * (width + _FP32))
+        return {
+            "play_copy": whole["weights"],
+            **{name: size / self.devices if name in shared else size for name, size in whole.items()},
+            "gathered": float(gathered),
+        }
+
+    def _whole_parts(self) -> dict[str, float]:
+        """Return the bytes of each part where a device holds everything."""
         shape, width = self.shape, BYTES[self.dtype]
         each, trained_width = float(shape.parameters), width
         adapters = 0.0
@@ -103,13 +132,14 @@ class ProcessMemory:
             checkpointed=self.checkpointed,
             logits_chunk_mib=self.logits_chunk_mib,
             on_gpu=self.on_gpu,
+            by_modules=self.is_sharded,
         )
 
     def total(self) -> float:
         """Return the peak: of play, of a backward pass, or of the optimizer's step, which follow each other."""
         parts = self.parts()
-        held = sum(parts[name] for name in ("weights", "reference", "adapters", "optimizer"))
-        passes = parts["gradients"] + parts["activations"] + parts["logits"]
+        held = sum(parts.get(name, 0.0) for name in ("play_copy", "weights", "reference", "adapters", "optimizer"))
+        passes = parts["gradients"] + parts["activations"] + parts["logits"] + parts.get("gathered", 0.0)
         short = self.adapter is None and self.dtype != "fp32"  # each gradient in 16 bits makes room for one in 32
         step = parts["optimizer_step"] + (0.0 if short else parts["gradients"])
         return held + max(parts["keys_and_values"], passes, step)

@@ -27,9 +27,11 @@ from stratagem.learn.monitor import TrainingMonitor
 from stratagem.learn.optimizer import Optimizer, OptimizerSettings
 from stratagem.learn.policy import Policy
 from stratagem.learn.reference import MovingReference
+from stratagem.learn.sharded import ShardedOptimizer, ShardedPolicy
 from stratagem.learn.steps import take_steps
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
+from stratagem.playing.workers.ranks import ranks_of_plan
 from stratagem.training.runs.weights import restore_heads, restore_weights, writes_adapters, writes_heads, writes_model
 from stratagem.training.sft import START, AdapterSettings
 from stratagem.training.stage import Metrics, TrainingSubject
@@ -124,16 +126,27 @@ class TrainablePolicy:
         """
         if reference is None and self.adapter is not None and START in adapter_names(self.lm):
             reference = START
+        stepped = self._share_weights(optimizer, num_steps) if self.adapter is None else None
+        if stepped is not None and isinstance(reference, Policy):
+            reference = ShardedPolicy(reference, stepped.policy.ranks, is_trained=False)
         unscaled = () if value_head is None else value_head.parameters()
         self.learner = Learner(
             self.policy,
             loss,
-            Optimizer(self.weights, optimizer, num_steps, unscaled=unscaled),
+            stepped or Optimizer(self.weights, optimizer, num_steps, unscaled=unscaled),
             adapter=self.adapter,
             reference=reference,
             value_head=value_head,
             key=key,
         )
+
+    def _share_weights(self, optimizer: OptimizerSettings, num_steps: int) -> ShardedOptimizer | None:
+        """Shard the weights, once, over the ranks that share the work, and make their optimizer; None without ranks."""
+        if (ranks := ranks_of_plan()) is None:
+            return None
+        if not isinstance(self.policy, ShardedPolicy):
+            self.policy = ShardedPolicy(self.policy, ranks)
+        return ShardedOptimizer(self.policy, optimizer, num_steps)
 
     @property
     def num_updates(self) -> int:
@@ -193,6 +206,11 @@ class TrainablePolicy:
 
     def publish(self) -> None:
         """Give the engine the current weights."""
+        self.policy.gather_weights()
+        self._publish_copy()
+
+    def _publish_copy(self) -> None:
+        """Give the engine the weights of `lm`, of which shards may be trained elsewhere."""
         self.engine.publish(self.adapter or "", self.learner.optimizer.steps_taken)
 
     def reset(self, weights: Iterable[torch.Tensor]) -> None:
@@ -214,7 +232,7 @@ class TrainablePolicy:
     @property
     def subject(self) -> TrainingSubject:
         """Engine and model, which are compared before the policy is trained."""
-        return TrainingSubject(self.engine, self.lm, self.adapter or "", self.publish)
+        return TrainingSubject(self.engine, self.lm, self.adapter or "", self._publish_copy)
 
     # --- checkpoints
 
@@ -226,9 +244,15 @@ class TrainablePolicy:
         """Continue from a state and the weights in the folder of its checkpoint."""
         restore_weights(self.lm, folder, None if self.adapter is None else self.adapters)
         restore_heads(self._heads, folder)
-        self.learner.optimizer.restore(state["optimizer"])
+        self.restore_optimizer(state["optimizer"], folder)
         self.monitor.restore(state["monitor"])
         self.publish()
+
+    def restore_optimizer(self, state: dict[str, Any], folder: Path) -> None:
+        """Continue from the state of an optimizer, and from the restored weights."""
+        if isinstance(self.policy, ShardedPolicy):
+            self.policy.scatter_weights()
+        self.learner.optimizer.restore(state, folder)
 
     @property
     def adapters(self) -> list[str]:
@@ -242,7 +266,9 @@ class TrainablePolicy:
         return {} if head is None else {self.name: head}
 
     def write(self, folder: Path) -> None:
-        """Write the weights into the folder of a checkpoint."""
+        """Write the weights into the folder of a checkpoint, and the shards of the optimizer's state."""
+        self.policy.gather_weights()
+        self.learner.optimizer.write(folder)
         (writes_model(self.lm) if self.adapter is None else writes_adapters(self.lm, self.adapters))(folder)
         if self._heads:
             writes_heads(self._heads)(folder)

@@ -134,8 +134,8 @@ class ScopalPolicy(TrainablePolicy):
         self._monitors: dict[str, TrainingMonitor] = {}
         """Monitors by method."""
         self._versions: dict[str, int] = {}
-        self._saved: dict[str, Any] | None = None
-        """Optimizer state in the checkpoint that the run continues from."""
+        self._saved: tuple[dict[str, Any], Path] | None = None
+        """Optimizer state in the checkpoint that the run continues from, and the folder of the checkpoint."""
         for text in recipe.games:
             self.player.check(make_bounded_game(text))
 
@@ -170,6 +170,7 @@ class ScopalPolicy(TrainablePolicy):
     def _publish(self, name: str) -> None:
         """Give the engine the weights of an adapter under a new version; an empty name is the base."""
         self._versions[name] = max(self._versions.values(), default=0) + 1
+        self.policy.gather_weights()
         self.engine.publish(name, self._versions[name])
 
     @property
@@ -193,7 +194,7 @@ class ScopalPolicy(TrainablePolicy):
         if fresh:
             self.monitor.reset(0)
         elif self._saved is not None:
-            self.learner.optimizer.restore(self._saved)
+            self.learner.optimizer.restore(*self._saved)
         self.refining = True
 
     def _copy_of_start(self, number: int) -> Policy:
@@ -232,7 +233,8 @@ class ScopalPolicy(TrainablePolicy):
         }
 
     def restore(self, state: Mapping[str, Any], folder: Path) -> None:
-        self._saved, self._versions = state["optimizer"], dict(state["versions"])
+        self._saved = None if state["optimizer"] is None else (state["optimizer"], folder)
+        self._versions = dict(state["versions"])
         for method, saved in state["monitors"].items():
             self._monitors[method] = TrainingMonitor(strict=self.strict)
             self._monitors[method].restore(saved)
@@ -244,6 +246,9 @@ class ScopalPolicy(TrainablePolicy):
             self.engine.publish(name, self._versions.get(name, 0))
 
     def write(self, folder: Path) -> None:
+        if self.refining:
+            self.policy.gather_weights()
+            self.learner.optimizer.write(folder)
         (writes_model(self.lm) if self.adapter is None else writes_adapters(self.lm))(folder)
 
     # --- models of the run

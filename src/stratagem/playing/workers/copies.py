@@ -21,7 +21,7 @@ from stratagem.playing.dispatch import RequestQueue
 from stratagem.playing.match import Setup
 from stratagem.playing.records import Episode
 from stratagem.playing.scheduler import play
-from stratagem.playing.workers.models import CarriedModel, ModelCarrier, copy_of, number_of
+from stratagem.playing.workers.models import CarriedModel, ModelCarrier, copy_of, number_of, own_item
 from stratagem.playing.workers.threads import use_threads
 
 
@@ -122,6 +122,8 @@ class _Unpickler(pickle.Unpickler):
 
 def _copy(carried: CarriedEngine) -> TrainableEngine:
     """Return the copy of an engine with its present weights."""
+    if (own := own_item(carried.number)) is not None:
+        return own  # type: ignore[no-any-return]
     copy = copy_of(carried.model)
     if copy.engine is None:
         copy.engine = open_engine(copy.lm, carried.spec)

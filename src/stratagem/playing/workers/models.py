@@ -81,7 +81,9 @@ class ModelCarrier:
     def _weights_of(self, lm: LanguageModel, adapter: str, *, is_written: bool) -> CarriedWeights:
         known = number_of(lm), adapter
         if known not in self._weights:
-            files = self._write_model(lm, adapter) if is_written else ("", None)
+            files: tuple[str, Parcel | None] = ("", None)
+            if is_written:
+                files = (_gathered[lm], None) if not adapter and lm in _gathered else self._write_model(lm, adapter)
             self._weights[known] = CarriedWeights(adapter, weights_of(lm, adapter)[0].requires_grad, *files)
         return self._weights[known]
 
@@ -96,6 +98,29 @@ class ModelCarrier:
 def number_of(item: object) -> int:
     """Return the number of a model or an engine in this process."""
     return _numbered.setdefault(item, next(_numbers))
+
+
+_gathered: WeakKeyDictionary[LanguageModel, str] = WeakKeyDictionary()
+"""Digest of the present weights of models whose copies in workers have them already."""
+
+
+def note_gathered(lm: LanguageModel, digest: str) -> None:
+    """Note that the copies of a model have its present weights, all of them, under this digest."""
+    _gathered[lm] = digest
+
+
+_shares_work = False
+
+
+def work_at_home() -> None:
+    """Do units of work in this process by its own models and engines, and not by copies of them."""
+    global _shares_work
+    _shares_work = True
+
+
+def own_item(number: int) -> Any:
+    """Return the model or the engine of a number that this process itself has, where it shares the work."""
+    return next((item for item, own in _numbered.items() if own == number), None) if _shares_work else None
 
 
 def _digest(folder: Path) -> str:
@@ -145,10 +170,12 @@ _copies: dict[int, ModelCopy] = {}
 
 
 def copy_of(carried: CarriedModel) -> ModelCopy:
-    """Return this worker's copy of a model with its present weights."""
+    """Return this worker's copy of a model with its present weights; the model itself where this process has it."""
     from stratagem.language.models.devices import nearest_device
     from stratagem.language.models.load import load
 
+    if (own := own_item(carried.number)) is not None:
+        return ModelCopy(own)
     if carried.number not in _copies:
         lm = load(carried.source, dtype=carried.dtype, device=nearest_device(carried.device))
         lm.name = carried.name

@@ -98,7 +98,7 @@ class Processes(Workers):
             if self._pool is None:
                 context, self._handed = multiprocessing.get_context("spawn"), deepcopy(handed_files())
                 ends, self._stop = context.Pipe(duplex=False)
-                begin = Begin(ends, self._num_threads, self._handed, _devices(), context.Value("i", 0), _hook())
+                begin = Begin(ends, self._num_threads, self._handed, visible_devices(), context.Value("i", 0), _hook())
                 self._pool = ProcessPoolExecutor(self._number, context, initializer=begin)
             return self._pool
 
@@ -183,7 +183,7 @@ def _hook() -> Callable[..., None] | None:
     return hook if getattr(owner, getattr(hook, "__name__", ""), None) is hook else None
 
 
-def _devices() -> tuple[str, ...]:
+def visible_devices() -> tuple[str, ...]:
     """Return the names of the GPUs that this process may use, which its workers take in turn."""
     if (named := os.environ.get("CUDA_VISIBLE_DEVICES")) is not None:
         return tuple(name for name in named.split(",") if name)

@@ -63,7 +63,14 @@ def current() -> Terms:
 def change_terms(**fields: Any) -> Iterator[None]:
     """Ask servers on other terms within; `timeout` and `tries` are those of the patience."""
     patience = {name: fields.pop(name) for name in ("timeout", "tries") if name in fields}
-    _terms.append(replace(current(), patience=replace(current().patience, **patience), **fields))
+    with use(replace(current(), patience=replace(current().patience, **patience), **fields)):
+        yield
+
+
+@contextmanager
+def use(terms: Terms) -> Iterator[None]:
+    """Ask servers on these terms within."""
+    _terms.append(terms)
     try:
         yield
     finally:
