@@ -42,6 +42,9 @@ def _rules(tail: str) -> Game[Any]:
 PREFIXES: dict[str, Callable[[str], Game[Any]]] = {"spiel": spiel, "rules": _rules}
 """Families of games whose names carry a raw tail after a colon."""
 
+SEVERAL = "draws"
+"""Name that stands for several drawn games, where a list of games is taken: `games.drawn.distribution`."""
+
 ENVIRONMENTS = ("textarena", "pettingzoo")
 """Prefixes of environments of other packages, which `games.foreign` audits."""
 
@@ -85,6 +88,10 @@ def make_game(text: str | Game[Any]) -> Game[Any]:
             f"{text} is an environment of another package, which is audited by `stratagem verify-game` and not played."
         )
     call = parse_call(text)
+    if call.name == SEVERAL:
+        raise BadParameter(
+            f"{text} names several games, and one is needed here, such as `drawn(seed=1, family=cards)`."
+        )
     game = _wrappers.make(_around(call)) if call.name in WRAPPERS else _registry.make(call)
     if named := split_name(call.name):
         _check_value(call.name, game)
