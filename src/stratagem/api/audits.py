@@ -195,6 +195,7 @@ def audit(
     fail_if: str | Sequence[str] = (),
     probes: str | Sequence[str] = (),
     write_exploiter: str | Path | None = None,
+    nonce: str | Path | None = None,
     arena: bool = False,
     engine: str | None = None,
     workers: int | None = None,
@@ -208,7 +209,7 @@ def audit(
 
     Args:
         player: Agent: a player, a run, api:MODEL@URL, cmd:PROGRAM, http:URL.
-        games: Games of the audit.
+        games: Games of the audit; draws(cards, 20) are games that nobody has seen.
         against: Baseline that is asked the same with the same keys; the card has the differences from it.
         decisions: Largest number of decisions that each agent is asked for, shared by the games.
         seed: Seed of all randomness.
@@ -216,6 +217,7 @@ def audit(
         fail_if: Conditions that fail the audit: 'kuhn.exploitability.lower > 0.1'.
         probes: Further probes, such as own.py:Own, with decisions of their own.
         write_exploiter: Python file for at most 20 rules that beat the agent: a player, FILE.py:Exploiter.
+        nonce: File of the nonce that decides the seed of drawn games, committed before the agent was named.
         arena: True to ask a language model as public arenas do: no list of moves, one retry, then the game is lost.
         engine: Engine of local language models, as in `transformers(rows=16)`: stratagem engines.
         workers: Number of processes that share the work; with `ray=`, of workers on the cluster.
@@ -225,7 +227,9 @@ def audit(
     folder = None if out is None else as_path(out, "folder")
     program = None if write_exploiter is None else as_path(write_exploiter, "file")
     with serving(engine, workers, ray):
-        plan, conditions = checked_plan(player, games, decisions, seed, fail_if, against, probes, program, arena=arena)
+        plan, conditions = checked_plan(
+            player, games, decisions, seed, fail_if, against, probes, program, nonce, arena=arena
+        )
         for line in warnings_of(plan):
             warnings.warn(line, stacklevel=3)
         return carry_out_audit(plan, conditions, folder, program, progress=progress)

@@ -53,8 +53,16 @@ class GameDistribution:
         check_seed(self.seed)
 
     def __str__(self) -> str:
-        size = "" if self.size == "small" else f", size={self.size}"
-        return f"{SEVERAL}({self.family}, {self.count}, seed={self.seed}{size})"
+        return f"{SEVERAL}({self.family}, {self.count}, seed={self.seed}{self._sized})"
+
+    @property
+    def name(self) -> str:
+        """Name without the seed, which figures have."""
+        return f"{SEVERAL}({self.family}, {self.count}{self._sized})"
+
+    @property
+    def _sized(self) -> str:
+        return "" if self.size == "small" else f", size={self.size}"
 
     @classmethod
     def read(cls, text: str) -> Self:
