@@ -34,7 +34,7 @@ from stratagem.players.given import GameLike
 from stratagem.playing.dispatch import Dispatcher, RequestQueue
 from stratagem.show.audit.board import write_board
 from stratagem.show.audit.board_files import AuditSource, find_audit
-from stratagem.show.audit.card_tables import changes_table, group_tables, ranks_table
+from stratagem.show.audit.card_tables import changes_table, drawn_tables, group_tables, ranks_table
 from stratagem.show.audit.exploiter_file import describe_exploiters, write_exploiters
 from stratagem.show.audit.page import card_page
 from stratagem.show.audit.words import describe_outcome, replay, summarise, verdict
@@ -109,7 +109,7 @@ class Audit(PlottedResult):
         return [*above, *pages]
 
     def tables(self) -> list[ResultTable]:
-        return [table for _, table in group_tables(self.card)]
+        return [*(table for _, table in group_tables(self.card)), *drawn_tables(self.card)]
 
     def remarks(self) -> list[str]:
         """Return the verdict with its replays, exploiting strategies, what was not measured, and the conditions."""

@@ -117,8 +117,8 @@ def plan_audit(
     """Plan an audit: each game gets the same number of decisions, of which each probe has a share of its own.
 
     `against` is another agent, which gets as many decisions with the same keys. `probes` are further ones, by name.
-    `exploiter` adds the probe that fits a list of rules, which the baseline does not need. `nonce` is a file that decides
-    the seed of drawn games.
+    `exploiter` adds the probe that fits a list of rules, which the baseline does not need. `nonce` is a file that
+    decides the seed of drawn games.
     """
     whole("An audit", "decisions", decisions, 1)
     drawn = {one.name: one for one in map(GameDistribution.read, filter(is_distribution, games))}

@@ -1,8 +1,8 @@
 """Seed of the games of an audit: bound by a nonce that was committed before the agent was named, or one's own choice.
 
-The bound seed is the hash of the agent's digest, the generator's version and the nonce. Who published the SHA-256 of the
-nonce before the agent was named cannot have chosen the games for the agent, and who made the agent cannot have known
-them. The identity of a server is not known, so nothing binds its games to the agent that answered.
+The bound seed is the hash of the agent's digest, the generator's version and the nonce. Who published the SHA-256 of
+the nonce before the agent was named cannot have chosen the games for it, and who made the agent cannot have known them.
+The identity of a server is not known, so nothing binds its games to the agent that answered.
 """
 
 from __future__ import annotations

@@ -147,11 +147,11 @@ def usefulness(gain: ResponseGain, pilot: ReplyTally, key: Key) -> Floats:
     return useful
 
 
-def apportion_by_use(useful: Floats, replies: int) -> Ints:
-    """Share replies by the square roots of variances, a tenth evenly; each question gets one at least."""
+def apportion_by_use(useful: Floats, replies: int, least: int = 1) -> Ints:
+    """Share replies by the square roots of variances, a tenth evenly; each question gets `least` at least."""
     even = np.full(len(useful), 1.0 / len(useful))
     share = useful / useful.sum() if useful.any() else even
-    return np.maximum(apportion_replies((1.0 - _EVEN) * share + _EVEN * even, replies), 1)
+    return np.maximum(apportion_replies((1.0 - _EVEN) * share + _EVEN * even, replies), least)
 
 
 def judge_gain(gain: ResponseGain, tally: ReplyTally, responses: Responses) -> tuple[float, float]:

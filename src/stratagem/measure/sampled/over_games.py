@@ -7,8 +7,8 @@ and the upper one with the second (bootstrap of Efron 1979, percentiles widened 
 What teachers should know about the bootstrap, section 3.2). The gains of the games have the noise of their replies, so
 the limits are over games and over replies.
 
-Fixed games, such as the known ones, are no sample: their limits are over replies alone. The difference of two ratios has
-its limits by the variances that each limit implies (MOVER: Zou and Donner 2008).
+Fixed games, such as the known ones, are no sample: their limits are over replies alone. The difference of two ratios
+has its limits by the variances that each limit implies (MOVER: Zou and Donner 2008).
 """
 
 from __future__ import annotations
@@ -96,7 +96,8 @@ def measure_games(games: Sequence[AskedGame], replies: int, key: Key) -> list[Ga
         one.weight * usefulness(one.gain, pilot, key.at(number))
         for number, (one, pilot) in enumerate(zip(games, pilots, strict=True))
     ]
-    numbers = apportion_by_use(np.concatenate(useful), max(0, replies - each * sum(sizes)))
+    left = max(0, replies - each * sum(sizes) - sum(sizes))  # beside one reply to each question
+    numbers = 1 + apportion_by_use(np.concatenate(useful), left, least=0)
     by_game = np.split(numbers, np.cumsum(sizes)[:-1])
     found = []
     for one, pilot, exploiter, counts in zip(games, pilots, exploiters, by_game, strict=True):
