@@ -137,6 +137,11 @@ class Game(ABC, Generic[F]):
     """
 
     @property
+    def figure_name(self) -> str:
+        """First part of the names of its figures and files; games of one registry name may differ in it."""
+        return self.spec.name
+
+    @property
     @abstractmethod
     def spec(self) -> GameSpec:
         """Declared facts of the game."""

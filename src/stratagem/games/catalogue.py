@@ -42,8 +42,8 @@ def _rules(tail: str) -> Game[Any]:
 PREFIXES: dict[str, Callable[[str], Game[Any]]] = {"spiel": spiel, "rules": _rules}
 """Families of games whose names carry a raw tail after a colon."""
 
-SEVERAL = "draws"
-"""Name that stands for several drawn games, where a list of games is taken: `games.drawn.distribution`."""
+SEVERAL, STREAM = "draws", "stream"
+"""Names that stand for several drawn games, where a list of games is taken: `games.drawn.distribution`."""
 
 ENVIRONMENTS = ("textarena", "pettingzoo")
 """Prefixes of environments of other packages, which `games.foreign` audits."""
@@ -88,7 +88,7 @@ def make_game(text: str | Game[Any]) -> Game[Any]:
             f"{text} is an environment of another package, which is audited by `stratagem verify-game` and not played."
         )
     call = parse_call(text)
-    if call.name == SEVERAL:
+    if call.name in (SEVERAL, STREAM):
         raise BadParameter(
             f"{text} names several games, and one is needed here, such as `drawn(seed=1, family=cards)`."
         )

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.games.base import Game
+from stratagem.games.bounded import make_bounded_game
+from stratagem.games.drawn.distribution import GameStream, is_stream
 from stratagem.games.key import Key
 from stratagem.language.engines.base import TrainableEngine
 from stratagem.language.engines.caches import reset_caches
@@ -26,8 +28,9 @@ from stratagem.players.model_player import ModelPlayer
 from stratagem.playing.records import Episode
 from stratagem.playing.workers.plan import current
 from stratagem.training.artifacts import Artifacts, SavedModels, label_models, publish
-from stratagem.training.collector import Collector, RolloutBatch, merge
+from stratagem.training.collector import Collector, RolloutBatch, StreamCollector, merge
 from stratagem.training.evaluation import Final, Validation, save_policies
+from stratagem.training.game_lists import drawn_digests, named_games
 from stratagem.training.policy import POLICY, TrainablePolicy, TrainingData, model_player
 from stratagem.training.recipe import PolicyRecipe
 from stratagem.training.runs.folder import RunFolder
@@ -173,12 +176,24 @@ class Online(Stage):
         self.policy = policy_of(recipe, lm, strict=strict, games=games, start=self.artifacts.load)
         self.policies = {"": self.policy}
         self.num_steps = recipe.stage.iterations
-        self.validation = Validation(recipe, games)
+        self.validated = named_games(recipe.validation_games) or self.games
+        self.tested = named_games(recipe.test_games) or self.validated
+        self.validation = Validation(recipe, self.validated)
         self.stopping = StoppingRule(recipe.stop)
         key = Key(recipe.seed).at(recipe.stage_name)
         self.overlap = Overlap(self.policy, self.num_steps) if recipe.overlap else None
         player = self.policy.player if self.overlap is None else self.overlap.player
-        self.collectors = [collector(game, player, key) for game in games]
+        self.collectors: list[Collector] = []
+        for text in recipe.games:
+            if is_stream(text):
+                apart = drawn_digests(recipe.held_out_games)
+                self.collectors.append(
+                    StreamCollector(
+                        GameStream.read(text), lambda game, at: collector(game, player, at), key.at(text), apart
+                    )
+                )
+            else:
+                self.collectors.append(collector(make_bounded_game(text), player, key))
 
     def begin(self, step: int) -> Metrics:
         return self.evaluate(0) if not step else {}
@@ -205,7 +220,7 @@ class Online(Stage):
         if self.overlap is not None:
             self.overlap.wait()
         reset_caches()
-        save_policies(self.run, self.games, self.recipe.sft_steps + step, self.policy.player)
+        save_policies(self.run, self.validated, self.recipe.sft_steps + step, self.policy.player)
         metrics = self.validation.metrics(self.policy.player)
         self.stopping.add(metrics)
         return metrics
@@ -245,7 +260,7 @@ class Online(Stage):
         publish(run, label_models(SavedModels(base, start, steps, best)), decoding_settings(self.recipe))
 
     def final_evaluation(self, best: int | None) -> None:
-        final, titles = Final.of(self.recipe, self.games), self._titles(best)
+        final, titles = Final.of(self.recipe, self.tested), self._titles(best)
         final.write(self.run, titles, decoding_settings(self.recipe), policy=self.policy)
 
     def _titles(self, best: int | None) -> dict[str, str]:

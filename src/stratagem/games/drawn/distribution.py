@@ -16,7 +16,7 @@ from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.base.options import check_seed, whole, within
 from stratagem.base.registry import parse_call
 from stratagem.games.base import Game
-from stratagem.games.catalogue import SEVERAL
+from stratagem.games.catalogue import SEVERAL, STREAM
 from stratagem.games.drawn.drawing import GENERATOR, Draw, check_family, draw_game
 from stratagem.games.drawn.generator.sketch import Size
 from stratagem.games.key import Key
@@ -87,6 +87,48 @@ class GameDistribution:
         return _draw_apart(self, frozenset(apart), least_random)
 
 
+@dataclass(frozen=True)
+class GameStream:
+    """Fresh drawn games in each iteration of a training."""
+
+    family: str
+    per_iteration: int
+    seed: int = 0
+    size: Size = "small"
+
+    def __post_init__(self) -> None:
+        self.games_of(0)
+
+    @classmethod
+    def read(cls, text: str) -> Self:
+        """Read `stream(FAMILY, PER_ITERATION, seed=S, size=SIZE)`."""
+        return cls(**_read_options(text, ("family", "per_iteration", "seed", "size")))
+
+    @property
+    def figure_name(self) -> str:
+        """First part of the names of the figures of all its games together."""
+        return f"{STREAM}-{self.family}" + ("" if self.size == "small" else f"-{self.size}")
+
+    def games_of(self, iteration: int) -> GameDistribution:
+        """Return the distribution of the games of an iteration."""
+        check_seed(self.seed)
+        seed = Key(self.seed).at(STREAM, iteration).integer(_SEEDS)
+        return GameDistribution(self.family, self.per_iteration, seed, self.size)
+
+
+def _read_options(text: str, names: Sequence[str]) -> dict[str, Any]:
+    """Return the options of a name of several games."""
+    call = parse_call(text)
+    form = f"write {call.name}({names[0].upper()}, {names[1].upper()}, seed=S, size=small)"
+    given = dict(zip(names, call.args, strict=False))
+    if len(call.args) > len(names) or given.keys() & call.kwargs.keys() or {*call.kwargs} - {*names}:
+        raise BadParameter(f"{text} is no distribution of games: {form}.")
+    values = {**given, **call.kwargs}
+    if missing := [name for name in names[:2] if name not in values]:
+        raise BadParameter(f"{text} lacks its {missing[0]}: {form}.")
+    return values
+
+
 @lru_cache(maxsize=64)
 def _draw_apart(wanted: GameDistribution, apart: frozenset[str], least_random: float) -> tuple[DrawnName, ...]:
     found: dict[str, DrawnName] = {}
@@ -121,6 +163,11 @@ def name_drawn(seed: int, family: str, size: str) -> str:
     options += [f"family={family!r}"] if family != "cards" else []
     options += [f"size={size!r}"] if size != "small" else []
     return f"drawn({', '.join(options)})" if options else "drawn"
+
+
+def is_stream(game: object) -> bool:
+    """Return whether a text names fresh games of each iteration."""
+    return isinstance(game, str) and parse_call(game).name == STREAM
 
 
 def is_distribution(game: object) -> bool:
