@@ -183,7 +183,7 @@ class Final:
         lines = tuple(line for suite in suites for line in suite.lines)
         metrics = tuple(dict.fromkeys(metric for suite in suites for metric in suite.metrics))
         suite = Suite(
-            ", ".join(recipe.test_games or recipe.games),
+            ", ".join(recipe.test_games or recipe.validation_games or recipe.games),
             "A training run's games.",
             lines,
             metrics,
