@@ -40,6 +40,8 @@ from stratagem.measure.statistics import Estimate
 from stratagem.measure.tree_policy import oracle_of, policy_on
 from stratagem.players.catalogue import make_player
 from stratagem.show.audit.page import card_page
+from stratagem.verifier.card_check import CardCheck
+from stratagem.verifier.drawn_games import check_draws
 
 GAMES = "draws(matrix, 5)"
 NONCE = "2f1c9a0be4d37786"
@@ -179,6 +181,17 @@ def test_own_seed_is_marked(random_audit: tuple[Path, Card]) -> None:
     assert "own choice" in card.notes[0]
 
 
+def test_verifier_draws_the_games_again(random_audit: tuple[Path, Card], tmp_path: Path) -> None:
+    out, _ = random_audit
+    assert all(check.agreement != "differs" for check in CardCheck(out).checks())
+    data = json.loads((out / "card.json").read_text())
+    assert check_draws(data, GAMES).agreement == "agrees"
+    other = {**data, "draws": {**data["draws"], "seed": 1}}
+    assert check_draws(other, GAMES).detail == "The seed of the card draws other games."
+    forged = {**data, "draws": {**data["draws"], "nonce": NONCE}}
+    assert check_draws(forged, GAMES).detail == "The seed is not that of the digest and the nonce."
+
+
 def test_stopped_audit_asks_nothing_twice(random_audit: tuple[Path, Card]) -> None:
     out, card = random_audit
     (out / "card.json").unlink()
@@ -232,7 +245,8 @@ def plan_of(games: list[str], **options: object) -> AuditPlan:
         (["draws(chess, 5)"], "chess"),
         (["draws(matrix, 0)"], "`count` of at least 1"),
         (["draws(matrix, 3)"], "Limits over games need at least 5"),
-        ([GAMES, "draws(matrix, 5, seed=2)"], "is there twice"),
+        ([GAMES, GAMES], "is there twice"),
+        ([GAMES, "draws(dice, 5, seed=2)"], "have one seed"),
     ],
 )
 def test_wrong_games_are_one_sentence(games: list[str], sentence: str) -> None:

@@ -8,20 +8,22 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any
 
 from stratagem.base.errors import BadRecord, CannotCompute
 from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
+from stratagem.games.drawn.distribution import is_distribution
 from stratagem.games.key import Key
 from stratagem.verifier import audit_record as records
 from stratagem.verifier import drawn_tests, figures
 from stratagem.verifier.audit_record import RecordedReply, Row
+from stratagem.verifier.drawn_games import check_draws
 from stratagem.verifier.drawn_tests import Known, MonteCarlo
+from stratagem.verifier.figure_check import FigureCheck
 from stratagem.verifier.figures import AgentAnswers
 
 CARD, PLAN = "card.json", "evaluation.json"
-Agreement = Literal["agrees", "differs", "not recomputed"]
 _SHARES = {
     "replies": 0.45,
     "bound": 0.45,
@@ -33,23 +35,13 @@ _SHARES = {
     "talk": 0.2,
     "injection": 0.2,
     "exploiter": 0.2,
+    "draws": 1.0,
 }
 """Share of the decisions of a game that a probe may ask for."""
 _FIELDS = ("value", "lower", "upper", "n", "chance", "p", "holm_p", "certain", "alarm", "deals")
 DAMAGE = (KeyError, IndexError, TypeError, ValueError, AttributeError, ArithmeticError)
 """Errors of code that reads what a stranger may have changed."""
 Thunk = Callable[[], dict[str, Known]]
-
-
-class FigureCheck(NamedTuple):
-    """Figure of a card, or a part of its record, with what was recomputed."""
-
-    name: str
-    agreement: Agreement
-    card: float | None = None
-    recomputed: float | None = None
-    detail: str = ""
-    """Field that differs, or the reason why nothing was recomputed."""
 
 
 @dataclass
@@ -115,12 +107,17 @@ class CardCheck:
         return FigureCheck("plan", "agrees")
 
     def _check_game(self, game: str) -> Iterator[FigureCheck]:
-        made = make_bounded_game(game)
         episodes = {
             probe: records.read_episodes(records.record_folder(self.folder, game, probe)) for probe in self.probes[game]
         }
         for some in episodes.values():
             self._decisions += [(one, row) for one in some for row in one["decisions"]]
+        if is_distribution(game):
+            yield check_draws(self.card, game)
+            reason = "Figures over drawn games are not recomputed; their games are, from the seed."
+            yield from (self._leave(name, reason) for name in self.figures if name.startswith(f"{game}."))
+            return
+        made = make_bounded_game(game)
         for probe, some in episodes.items():
             yield self._check_record(game, made, probe, some)
         work = GameFigures(self, game, made, episodes)

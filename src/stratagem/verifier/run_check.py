@@ -14,7 +14,8 @@ from stratagem.base.errors import BadRecord, CannotCompute, StratagemError
 from stratagem.base.files import parse_json, read_bounded
 from stratagem.games.bounded import make_bounded_game
 from stratagem.verifier import audit_record as records
-from stratagem.verifier.card_check import FigureCheck, agrees
+from stratagem.verifier.card_check import agrees
+from stratagem.verifier.figure_check import FigureCheck
 from stratagem.verifier.small_tree import EndsWalk
 
 RUN, EVALUATION, METRICS = "run.json", "evaluation.json", "metrics.jsonl"

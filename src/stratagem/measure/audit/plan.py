@@ -144,6 +144,8 @@ def plan_audit(
 
 def _origin(agent: str | Player, drawn: Sequence[GameDistribution], nonce: Path | None) -> SeedOrigin | None:
     """Return the origin of the seed of drawn games; refused where a nonce has nothing to decide, or not all of it."""
+    if other := [one for one in drawn if one.seed != drawn[0].seed]:
+        raise BadParameter(f"The drawn games of an audit have one seed: {drawn[0]} and {other[0]} have two.")
     if nonce is None:
         return SeedOrigin(drawn[0].seed) if drawn else None
     if not drawn:
