@@ -14,7 +14,7 @@ from stratagem.measure.figures.audits import audit_figure
 from stratagem.measure.figures.catalogue import stored_figure
 from stratagem.measure.statistics import Estimate, students, with_interval
 from stratagem.show.evaluation_file import EvaluationFigures, GameTable, PlayerFigures
-from stratagem.show.table import ResultTable, Value, text_table
+from stratagem.show.table import Column, ResultTable, Value, text_table
 
 _COMMON = ("win rate", "illegal")
 """Figures whose unit is the same in all games; payoffs have another scale in each."""
@@ -27,7 +27,7 @@ def table_over_draws(evaluation: EvaluationFigures, names: Mapping[str, str] | N
     if len(games) < 2:
         return
     ratio = audit_figure("exploitability_ratio")
-    columns = ("player", *map(stored_figure, _COMMON), ratio)
+    columns: tuple[Column, ...] = ("player", *map(stored_figure, _COMMON), ratio)
     rows: list[tuple[Value, ...]] = []
     for player in dict.fromkeys(row.player for game in games for row in game.players):
         own = [_row_of(game, player) for game in games]

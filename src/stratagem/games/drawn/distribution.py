@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from itertools import count as count_up
-from typing import Any, Self
+from typing import Any, Self, TypeGuard
 
 from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.base.options import check_seed, whole, within
@@ -165,12 +165,12 @@ def name_drawn(seed: int, family: str, size: str) -> str:
     return f"drawn({', '.join(options)})" if options else "drawn"
 
 
-def is_stream(game: object) -> bool:
+def is_stream(game: object) -> TypeGuard[str]:
     """Return whether a text names fresh games of each iteration."""
     return isinstance(game, str) and parse_call(game).name == STREAM
 
 
-def is_distribution(game: object) -> bool:
+def is_distribution(game: object) -> TypeGuard[str]:
     """Return whether a text names several drawn games."""
     return isinstance(game, str) and parse_call(game).name == SEVERAL
 
@@ -180,7 +180,6 @@ def expand_games(games: Sequence[str | Game[Any]], apart: Collection[str] = ()) 
     listed: list[Any] = []
     for game in games:
         if is_distribution(game):
-            assert isinstance(game, str)
             listed += [one.name for one in GameDistribution.read(game).games(apart=apart)]
         else:
             listed.append(game)
