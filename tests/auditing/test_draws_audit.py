@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from stratagem.api.audits import audit
+from stratagem.api.evaluations import evaluate
 from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.games import Key, make_game
 from stratagem.games.drawn.distribution import GameDistribution
@@ -36,7 +37,7 @@ from stratagem.measure.sampled.over_games import (
 )
 from stratagem.measure.sampled.questions import questions_of
 from stratagem.measure.sampled.tally import frequencies
-from stratagem.measure.statistics import Estimate
+from stratagem.measure.statistics import Estimate, exactly, with_interval
 from stratagem.measure.tree_policy import oracle_of, policy_on
 from stratagem.players.catalogue import make_player
 from stratagem.show.audit.page import card_page
@@ -324,3 +325,15 @@ def test_policies_of_drawn_players_are_solutions() -> None:
     for seat, figures in enumerate(scaled.all_figures(solve_drawn(tree).policy)):
         plans = [*solved[:seat], response[seat], *solved[seat + 1 :]]
         assert scaled.form.value(plans, seat) == pytest.approx(figures.value + figures.gain)
+
+
+def test_evaluation_has_a_table_over_drawn_games() -> None:
+    """Each game is a sample: the limits are those of the games' own figures, and random play has ratio 1."""
+    found = evaluate("draws(matrix, 3)", ["random"], episodes=2, opponents=["random"], progress=False)
+    table = found.tables()[0]
+    assert table.title == "draws(matrix, 3): over 3 drawn games, each a sample"
+    (row,) = table.rows
+    wins = [result.rows[0].metrics["win rate"] for result in found.results]
+    expected = with_interval([win.mean for win in wins if win is not None])
+    assert row.values[1] == expected
+    assert row.values[-1] == exactly(1.0)

@@ -9,7 +9,8 @@ from stratagem.base.errors import BadParameter, CannotCompute, UnknownName
 from stratagem.games.catalogue import describe, make_game
 from stratagem.games.drawn import distribution, drawing, stored_draws
 from stratagem.games.drawn.distribution import GameDistribution, expand_games
-from stratagem.games.drawn.drawing import Draw, draw_game
+from stratagem.games.drawn.drawing import draw_game
+from stratagem.games.drawn.stored_draws import Draw
 
 FAST = "matrix"
 

@@ -12,7 +12,7 @@ from stratagem.games.drawn.seeded import DrawnGame
 from stratagem.measure.evaluate import CHANCE
 from stratagem.measure.figures.audits import audit_figure
 from stratagem.measure.figures.catalogue import stored_figure
-from stratagem.measure.statistics import Estimate, students, with_interval
+from stratagem.measure.statistics import Estimate, exactly, students, with_interval
 from stratagem.show.evaluation_file import EvaluationFigures, GameTable, PlayerFigures
 from stratagem.show.table import Column, ResultTable, Value, text_table
 
@@ -32,9 +32,9 @@ def table_over_draws(evaluation: EvaluationFigures, names: Mapping[str, str] | N
     for player in dict.fromkeys(row.player for game in games for row in game.players):
         own = [_row_of(game, player) for game in games]
         common = [_mean([None if row is None else row.metrics.get(name) for row in own]) for name in _COMMON]
-        rows.append(
-            ((names or {}).get(player, player), *common, _ratio(own, [_row_of(game, CHANCE) for game in games]))
-        )
+        chance = [_row_of(game, CHANCE) for game in games]
+        ratio_of = _ratio(own, chance, list(map(_range_of, games)))
+        rows.append(((names or {}).get(player, player), *common, ratio_of))
     yield text_table(f"{evaluation.suite}: over {len(games)} drawn games, each a sample", columns, rows)
 
 
@@ -69,7 +69,7 @@ def _ratio(
     ratio, number = sum(mine for mine, _ in pairs) / total, len(pairs)
     spread = math.fsum((mine - ratio * chance) ** 2 for mine, chance in pairs) / (number - 1)
     error = math.sqrt(number * spread) / total
-    return students(Estimate(ratio, error, number)) if error > 1e-12 else Estimate(ratio)
+    return students(Estimate(ratio, error, number)) if error > 1e-12 else exactly(ratio)
 
 
 def _exploitability(row: PlayerFigures | None) -> float | None:

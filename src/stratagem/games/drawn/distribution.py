@@ -17,8 +17,9 @@ from stratagem.base.options import check_seed, whole, within
 from stratagem.base.registry import parse_call
 from stratagem.games.base import Game
 from stratagem.games.catalogue import SEVERAL, STREAM
-from stratagem.games.drawn.drawing import GENERATOR, Draw, check_family, draw_game
+from stratagem.games.drawn.drawing import GENERATOR, check_family, draw_game
 from stratagem.games.drawn.generator.sketch import Size
+from stratagem.games.drawn.stored_draws import Draw
 from stratagem.games.key import Key
 
 MOST = 10_000
@@ -67,17 +68,7 @@ class GameDistribution:
     @classmethod
     def read(cls, text: str) -> Self:
         """Read `draws(FAMILY, COUNT, seed=S, size=SIZE)`."""
-        call = parse_call(text)
-        names = ("family", "count", "seed", "size")
-        given = dict(zip(names, call.args, strict=False))
-        if len(call.args) > len(names) or given.keys() & call.kwargs.keys() or {*call.kwargs} - {*names}:
-            raise BadParameter(
-                f"{text} is no distribution of games: write {SEVERAL}(FAMILY, COUNT, seed=S, size=small)."
-            )
-        values = {**given, **call.kwargs}
-        if missing := [name for name in names[:2] if name not in values]:
-            raise BadParameter(f"{text} lacks its {missing[0]}: write {SEVERAL}(FAMILY, COUNT, seed=S, size=small).")
-        return cls(**values)
+        return cls(**_read_options(text, ("family", "count", "seed", "size")))
 
     def games(self, *, apart: Collection[str] = (), least_random: float = 0.0) -> tuple[DrawnName, ...]:
         """Return the games, whose digests differ from each other and from those of `apart`.
