@@ -13,15 +13,17 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from stratagem.base.cache import cache_folder
 from stratagem.base.errors import StratagemError
 from stratagem.base.files import parse_json, read_small, write_file
 from stratagem.games.drawn.description import GameDescription
 from stratagem.games.drawn.reading import write_description
-from stratagem.games.drawn.worth import SimplePlay, Worth
 from stratagem.games.tree_cache import rules_stamp
+
+if TYPE_CHECKING:
+    from stratagem.games.drawn.worth import Worth
 
 FORMAT = 1
 """Version of the stored format."""
@@ -91,6 +93,8 @@ def store_draw(path: Path | None, draw: Draw) -> None:
 
 
 def _read_worth(data: dict[str, Any]) -> Worth:
+    from stratagem.games.drawn.worth import SimplePlay, Worth  # loads numpy, and names of games do not
+
     simple = {name: SimplePlay(**data[name]) for name in ("random", "myopic")}
     tuples = {name: tuple(data[name]) for name in _TUPLES}
     constants = tuple(SimplePlay(**one) for one in data["constants"])
