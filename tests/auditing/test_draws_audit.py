@@ -330,7 +330,7 @@ def test_policies_of_drawn_players_are_solutions() -> None:
     game = make_game("drawn(seed=1, family=matrix)")
     tree = oracle_of(game).tree
     scaled = scale_form(tree)
-    assert np.allclose(policy_on(tree, make_player("Solution", game)), solve_drawn(tree).policy)
+    assert np.allclose(policy_on(tree, make_player("GameSolution", game)), solve_drawn(tree).policy)
     response = scaled.form.plans(policy_on(tree, make_player("SolutionResponse", game)))
     solved = scaled.form.plans(solve_drawn(tree).policy)
     for seat, figures in enumerate(scaled.all_figures(solve_drawn(tree).policy)):

@@ -10,7 +10,7 @@ from stratagem.games.catalogue import describe, make_game
 from stratagem.games.drawn import distribution, drawing, stored_draws
 from stratagem.games.drawn.distribution import GameDistribution, expand_games
 from stratagem.games.drawn.drawing import draw_game
-from stratagem.games.drawn.stored_draws import Draw
+from stratagem.games.drawn.stored_draws import GameDraw
 
 FAST = "matrix"
 
@@ -22,7 +22,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def _draw(seed: int) -> Draw:
+def _draw(seed: int) -> GameDraw:
     draw_game.cache_clear()
     return draw_game(seed, FAST, "small")
 

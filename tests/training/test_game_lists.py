@@ -88,7 +88,7 @@ def test_equal_game_of_another_seed_is_refused(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.mark.runs
 def test_stopped_stream_goes_on_to_the_byte(tmp_path) -> None:
-    sources = [{"games": ["draws(matrix, 2, seed=4)"], "teacher": "Solution", "num_examples": 8}]
+    sources = [{"games": ["draws(matrix, 2, seed=4)"], "teacher": "GameSolution", "num_examples": 8}]
     recipe = REINFORCERecipe.read({**RECIPE, "sft": {"sources": sources, "epochs": 1, "batch_size": 8}})
     whole = RunFolder.create(tmp_path / "whole", recipe, recipe.seed, "a test")
 

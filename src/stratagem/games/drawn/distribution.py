@@ -19,7 +19,7 @@ from stratagem.games.base import Game
 from stratagem.games.catalogue import SEVERAL, STREAM
 from stratagem.games.drawn.drawing import GENERATOR, check_family, draw_game
 from stratagem.games.drawn.generator.sketch import Size
-from stratagem.games.drawn.stored_draws import Draw
+from stratagem.games.drawn.stored_draws import GameDraw
 from stratagem.games.key import Key
 
 MOST = 10_000
@@ -35,7 +35,7 @@ class DrawnName:
     """Name of a drawn game with its draw."""
 
     name: str
-    draw: Draw
+    draw: GameDraw
 
 
 @dataclass(frozen=True)

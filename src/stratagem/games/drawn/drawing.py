@@ -14,7 +14,7 @@ from stratagem.base.errors import BadParameter, CannotCompute, UnknownName
 from stratagem.base.options import check_seed
 from stratagem.games.drawn.generator.mixing import FAMILIES, sketch
 from stratagem.games.drawn.generator.sketch import SIZES, Size
-from stratagem.games.drawn.stored_draws import Draw, Sketched, draw_path, read_draw, store_draw
+from stratagem.games.drawn.stored_draws import GameDraw, Sketched, draw_path, read_draw, store_draw
 from stratagem.games.key import Key
 
 GENERATOR = 1
@@ -33,7 +33,7 @@ def check_family(family: str, size: str) -> None:
 
 
 @lru_cache(maxsize=512)
-def draw_game(seed: int, family: str, size: Size) -> Draw:
+def draw_game(seed: int, family: str, size: Size) -> GameDraw:
     """Return the game of a seed; a later process makes the accepted sketch again without its search."""
     check_seed(seed)
     check_family(family, size)
@@ -56,7 +56,7 @@ def draw_game(seed: int, family: str, size: Size) -> Draw:
             continue
         result = accept(description, size)
         if not result.refused:
-            draw = Draw(description, structure, attempt, refused, result.digest, result.worth)
+            draw = GameDraw(description, structure, attempt, refused, result.digest, result.worth)
             store_draw(path, draw)
             return draw
         refused[result.refused] += 1

@@ -1,6 +1,6 @@
 """Players of drawn games that need no knowledge of a family: the solution of the game, and a best response to it.
 
-They are demonstrators for SFT, since every drawn game is solved: `[sft] teacher = "Solution"`.
+They are demonstrators for SFT, since every drawn game is solved: `[sft] teacher = "GameSolution"`.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def response_rows(game: Game[Any]) -> Rows:
 
 
 @dataclass(frozen=True)
-class Solution(SolvedPlayer):
+class GameSolution(SolvedPlayer):
     """Plays the solution of the game: an equilibrium, or the policy with the lowest NashConv that was found."""
 
     traits: ClassVar[Traits] = Traits(stochastic=True, memory=None)
@@ -88,4 +88,4 @@ class SolutionResponse(SolvedPlayer):
     rows = staticmethod(response_rows)
 
 
-PLAYERS: Mapping[str, Callable[[], Player]] = {"Solution": Solution, "SolutionResponse": SolutionResponse}
+PLAYERS: Mapping[str, Callable[[], Player]] = {"GameSolution": GameSolution, "SolutionResponse": SolutionResponse}

@@ -33,7 +33,7 @@ _TUPLES = ("payoff_ranges", "values", "stakes", "idle_actions")
 
 
 @dataclass(frozen=True)
-class Draw:
+class GameDraw:
     """Accepted game with what was refused before it."""
 
     description: GameDescription
@@ -57,7 +57,7 @@ def draw_path(*seeded: object) -> Path | None:
         return None
 
 
-def read_draw(path: Path | None, sketch: Callable[[int], Sketched]) -> Draw | None:
+def read_draw(path: Path | None, sketch: Callable[[int], Sketched]) -> GameDraw | None:
     """Return a stored draw, whose sketch is made again; None where there is none that can be trusted."""
     if path is None or not path.is_file():
         return None
@@ -70,12 +70,12 @@ def read_draw(path: Path | None, sketch: Callable[[int], Sketched]) -> Draw | No
         if data["description"] != _digest(write_description(description)):
             return None
         refused, worth = Counter[str](data["refused"]), _read_worth(data["worth"])
-        return Draw(description, structure, int(data["attempt"]), refused, str(data["digest"]), worth)
+        return GameDraw(description, structure, int(data["attempt"]), refused, str(data["digest"]), worth)
     except (OSError, ValueError, KeyError, TypeError, StratagemError):
         return None
 
 
-def store_draw(path: Path | None, draw: Draw) -> None:
+def store_draw(path: Path | None, draw: GameDraw) -> None:
     """Store a draw; one that cannot be stored is drawn anew another time."""
     if path is None:
         return

@@ -122,7 +122,7 @@ def ratio_over_games(shares: Sequence[GameShare], key: Key, *, by_random: bool =
     tail = _widened_tail(number)
     lower = float(np.quantile(judged[drawn].sum(axis=1) / sums, tail))
     upper = float(np.quantile(best[drawn].sum(axis=1) / sums, 1.0 - tail))
-    return _ordered(float(value.sum() / random.sum()), lower, upper)
+    return _order_limits(float(value.sum() / random.sum()), lower, upper)
 
 
 def ratio_in_games(shares: Sequence[GameShare]) -> RatioLimits:
@@ -134,7 +134,7 @@ def ratio_in_games(shares: Sequence[GameShare]) -> RatioLimits:
     )
     total = float(random.sum())
     lower, upper = (float(judged.sum()) - Z * low) / total, (float(best.sum()) + Z * high) / total
-    return _ordered(float(value.sum()) / total, lower, upper)
+    return _order_limits(float(value.sum()) / total, lower, upper)
 
 
 def difference(one: RatioLimits, other: RatioLimits) -> RatioLimits:
@@ -180,7 +180,7 @@ def _widened_tail(number: int) -> float:
     return float(ndtr(-math.sqrt(number / (number - 1)) * stdtrit(number - 1, _LEVEL)))
 
 
-def _ordered(value: float, lower: float, upper: float) -> RatioLimits:
+def _order_limits(value: float, lower: float, upper: float) -> RatioLimits:
     lower = max(0.0, lower)
     upper = max(lower, upper)
     return RatioLimits(min(max(value, lower), upper), lower, upper)
