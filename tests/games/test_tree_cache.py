@@ -76,7 +76,7 @@ def test_other_parameters_are_another_tree():
 
 def test_other_rules_are_another_tree(monkeypatch, folder):
     tree_of(make_game("leduc"))
-    monkeypatch.setattr(tree_cache, "_rules_stamp", lambda: "the rules of tomorrow")
+    monkeypatch.setattr(tree_cache, "rules_stamp", lambda: "the rules of tomorrow")
     tree_of(make_game("leduc"))
     assert len(list(folder.iterdir())) == 2
 
@@ -86,9 +86,9 @@ def test_the_stamp_of_the_rules_follows_their_files(monkeypatch, tmp_path):
     rules.parent.mkdir()
     rules.write_text("LIMIT = 1")
     monkeypatch.setattr(tree_cache, "__file__", str(rules.parent / "tree_cache.py"))
-    stamps = [tree_cache._rules_stamp.__wrapped__()]
+    stamps = [tree_cache.rules_stamp.__wrapped__()]
     rules.write_text("LIMIT = 10")
-    stamps.append(tree_cache._rules_stamp.__wrapped__())
+    stamps.append(tree_cache.rules_stamp.__wrapped__())
     assert stamps[0] != stamps[1]
 
 

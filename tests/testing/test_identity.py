@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 
 from stratagem.games import make_game
+from stratagem.measure.audit.identity import identify
 from stratagem.players.base import Scripted
 from stratagem.players.catalogue import make_player
 from stratagem.players.language import LanguagePlayer
-from stratagem.testing.identity import identify
 
 BASE = """
 import math

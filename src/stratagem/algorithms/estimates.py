@@ -26,6 +26,7 @@ from stratagem.players.pools import pools
 from stratagem.playing.memory import memory_of
 from stratagem.training.branched_rollouts import BranchedRolloutSettings
 from stratagem.training.estimate import EpisodeSize, ProcessMemory, RunEstimate, Workload, episode_size, sample_batch
+from stratagem.training.game_lists import named_games
 from stratagem.training.learner_models import LearnerBase
 from stratagem.training.recipe import PolicyRecipe
 from stratagem.training.recipe_file import AnyRecipe, RecipeWork
@@ -148,7 +149,7 @@ def _of_work(recipe: AnyRecipe, own: RecipeWork) -> RunEstimate:
 
 
 def _of_policy(recipe: PolicyRecipe) -> RunEstimate:
-    games, stage = [make_bounded_game(text) for text in recipe.games], recipe.stage
+    games, stage = named_games(recipe.games), recipe.stage
     size = _mean([episode_size(game, make_style(recipe.style)) for game in games])
     episodes = sum(_episodes(stage, game, recipe.pools_of(game)) for game in games)
     seats = recipe.seats_of_learners
@@ -224,7 +225,7 @@ def _episodes(stage: Any, game: Game[Any], own: Pools) -> float:
 
 
 def _of_scopal(recipe: ScopalRecipe) -> RunEstimate:
-    games = [make_bounded_game(text) for text in recipe.games]
+    games = named_games(recipe.games)
     size = _mean([episode_size(game, make_style(recipe.style)) for game in games])
     settings = recipe.interaction
     played = 0 if settings.records or recipe.reward.table or settings.teachers else settings.episodes

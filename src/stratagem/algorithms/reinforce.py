@@ -112,7 +112,7 @@ class SelfPlayCollector:
 
     def collect(self, iteration: int) -> RolloutBatch:
         """Play the episodes of an iteration, and estimate the advantage of each decision."""
-        name, count = f"{self.match.game.spec.name}/{iteration}", self.settings.episodes_per_batch
+        name, count = f"{self.match.game.figure_name}/{iteration}", self.settings.episodes_per_batch
         key = self.key.at("iteration", iteration)
         self.opponents.begin(iteration)
         setups = list(group_setups(self.match, 1, count, key, name=name, same_start=False))
@@ -132,13 +132,13 @@ class SelfPlayCollector:
 
     def _metrics(self, episodes: Sequence[Episode], slots: Sequence[Sequence[int]]) -> dict[str, float]:
         """Mean return of the policy in each seat, and the mean number of decisions of an episode."""
-        game, returns = self.match.game.spec, dict[int, list[float]]()
+        game, returns = self.match.game.figure_name, dict[int, list[float]]()
         for episode, own in zip(episodes, slots, strict=True):
             for seat in sorted(episode.seat_of(slot) for slot in own):
                 returns.setdefault(seat, []).append(episode.payoffs[seat])
-        means = {f"{game.name}/return/{seat}": math.fsum(some) / len(some) for seat, some in sorted(returns.items())}
+        means = {f"{game}/return/{seat}": math.fsum(some) / len(some) for seat, some in sorted(returns.items())}
         decisions = sum(len(episode.decisions) for episode in episodes) / len(episodes)
-        return means | {f"{game.name}/decisions": decisions}
+        return means | {f"{game}/decisions": decisions}
 
     def state(self) -> dict[str, Any]:
         """The baselines, and what the draws of opponents depend on."""

@@ -123,6 +123,7 @@ def plan_audit(
     fail_if: str | Sequence[str] = (),
     probes: str | Sequence[str] = (),
     write_exploiter: str | Path | None = None,
+    nonce: str | Path | None = None,
     arena: bool = False,
     out: str | Path | None = None,
     calls_per_second: float | None = None,
@@ -134,19 +135,20 @@ def plan_audit(
 
     Args:
         player: Agent: a player, a run, api:MODEL@URL, cmd:PROGRAM, http:URL.
-        games: Games of the audit.
+        games: Games of the audit; draws(cards, 20) are games that nobody has seen.
         against: Baseline that is asked the same with the same keys; the card has the differences from it.
         decisions: Largest number of decisions that each agent is asked for, shared by the games.
         seed: Seed of all randomness.
         fail_if: Conditions that fail the audit: 'kuhn.exploitability.lower > 0.1'.
         probes: Further probes, such as own.py:Own, with decisions of their own.
         write_exploiter: Python file for at most 20 rules that beat the agent: a player, FILE.py:Exploiter.
+        nonce: File of the nonce that decides the seed of drawn games, committed before the agent was named.
         arena: True to ask a language model as public arenas do: no list of moves, one retry, then the game is lost.
         out: Folder of a started audit.
         calls_per_second: Speed of the server, for the time.
     """
     program = None if write_exploiter is None else as_path(write_exploiter, "file")
-    plan, _ = checked_plan(player, games, decisions, seed, fail_if, against, probes, program, arena=arena)
+    plan, _ = checked_plan(player, games, decisions, seed, fail_if, against, probes, program, nonce, arena=arena)
     baseline = None if plan.baseline is None else largest(plan.baseline)
     recorded = 0 if out is None else count_recorded(plan, as_path(out, "folder"))
     return PlannedAudit(plan, largest(plan), baseline, *_speed(out, calls_per_second), recorded)
@@ -172,6 +174,7 @@ def checked_plan(
     against: PlayerLike | None = None,
     probes: str | Sequence[str] = (),
     program: Path | None = None,
+    nonce: str | Path | None = None,
     *,
     arena: bool = False,
 ) -> tuple[AuditPlan, list[Condition]]:
@@ -187,7 +190,8 @@ def checked_plan(
     further = names_of(probes, "probe")
     allow_given(agent, baseline, *listed, *further)
     conditions = [read_condition(text) for text in names_of(fail_if, "condition")]
-    plan = planned(agent, listed, decisions, seed, baseline, further, program is not None)
+    committed = None if nonce is None else as_path(nonce, "nonce")
+    plan = planned(agent, listed, decisions, seed, baseline, further, program is not None, committed)
     check_conditions(conditions, plan.names())
     return plan, conditions
 

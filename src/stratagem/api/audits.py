@@ -33,7 +33,7 @@ from stratagem.players.given import GameLike
 from stratagem.playing.dispatch import Dispatcher, RequestQueue
 from stratagem.show.audit.board import write_board
 from stratagem.show.audit.board_files import AuditSource, find_audit
-from stratagem.show.audit.card_tables import group_tables, ranks_table
+from stratagem.show.audit.card_tables import drawn_tables, group_tables, ranks_table
 from stratagem.show.audit.exploiter_file import describe_exploiters, write_exploiters
 from stratagem.show.audit.page import card_page
 from stratagem.show.audit.words import describe_outcome, replay, summarise, verdict
@@ -107,7 +107,7 @@ class Audit(PlottedResult):
         return [*above, *pages]
 
     def tables(self) -> list[ResultTable]:
-        return [table for _, table in group_tables(self.card)]
+        return [*(table for _, table in group_tables(self.card)), *drawn_tables(self.card)]
 
     def remarks(self) -> list[str]:
         """Return the verdict with its replays, exploiting strategies, what was not measured, and the conditions."""
@@ -171,6 +171,7 @@ def audit(
     fail_if: str | Sequence[str] = (),
     probes: str | Sequence[str] = (),
     write_exploiter: str | Path | None = None,
+    nonce: str | Path | None = None,
     arena: bool = False,
     engine: str | None = None,
     workers: int | None = None,
@@ -184,7 +185,7 @@ def audit(
 
     Args:
         player: Agent: a player, a run, api:MODEL@URL, cmd:PROGRAM, http:URL.
-        games: Games of the audit.
+        games: Games of the audit; draws(cards, 20) are games that nobody has seen.
         against: Baseline that is asked the same with the same keys; the card has the differences from it.
         decisions: Largest number of decisions that each agent is asked for, shared by the games.
         seed: Seed of all randomness.
@@ -192,6 +193,7 @@ def audit(
         fail_if: Conditions that fail the audit: 'kuhn.exploitability.lower > 0.1'.
         probes: Further probes, such as own.py:Own, with decisions of their own.
         write_exploiter: Python file for at most 20 rules that beat the agent: a player, FILE.py:Exploiter.
+        nonce: File of the nonce that decides the seed of drawn games, committed before the agent was named.
         arena: True to ask a language model as public arenas do: no list of moves, one retry, then the game is lost.
         engine: Engine of local language models, as in `transformers(rows=16)`: stratagem engines.
         workers: Number of processes that share the work; with `ray=`, of workers on the cluster.
@@ -201,7 +203,9 @@ def audit(
     folder = None if out is None else as_path(out, "folder")
     program = None if write_exploiter is None else as_path(write_exploiter, "file")
     with serving(engine, workers, ray):
-        plan, conditions = checked_plan(player, games, decisions, seed, fail_if, against, probes, program, arena=arena)
+        plan, conditions = checked_plan(
+            player, games, decisions, seed, fail_if, against, probes, program, nonce, arena=arena
+        )
         for line in warnings_of(plan):
             warnings.warn(line, stacklevel=3)
         return carry_out_audit(plan, conditions, folder, program, progress=progress)

@@ -17,7 +17,8 @@ from stratagem.measure.audit.asked_again import AskedAgain, ask_again
 from stratagem.measure.audit.card import VERSION
 from stratagem.show.table import ResultTable, text_table
 from stratagem.verifier.audit_plan import PLAN, read_object
-from stratagem.verifier.card_check import CARD, CardCheck, FigureCheck, card_checks
+from stratagem.verifier.card_check import CARD, CardCheck, card_checks
+from stratagem.verifier.figure_check import FigureCheck
 from stratagem.verifier.run_check import RUN, run_checks
 
 __all__ = ["FigureVerification", "verify_figures"]

@@ -120,10 +120,7 @@ class Game(ABC, Generic[F]):
     safety: ClassVar[type[Any] | None] = None
     """Subclass of `Safety` with the game's pools, demonstrators and safety signals; None takes that of its family."""
     drawn_by: ClassVar[type[Any] | str | None] = None
-    """Name of an ES module beside the file of the class that draws the game in `stratagem view`, or a `GameFace`.
-
-    None takes that of its name or family.
-    """
+    """Name of an ES module beside the class's file that draws the game, or a `GameFace`; None takes its family's."""
     language: ClassVar[type[Any] | None] = None
     """Subclass of `games.talk.Language` with the sentences of the game's talk; None takes that of its family."""
     inner: Game[Any] | None = None
@@ -131,10 +128,12 @@ class Game(ABC, Generic[F]):
     has_talk: ClassVar[bool] = False
     """True of a game whose seats also send messages before its turns: `games.talk.talk_in` returns its talk."""
     largest: ClassVar[Mapping[str, float]] = {}
-    """Largest value of each parameter that is a number, and largest number of elements of one that is a list.
+    """Largest number, and number of elements of a list, by parameter, where the user does not name the game."""
 
-    It holds where a record, a recipe or a page names the game, and not where the user does.
-    """
+    @property
+    def figure_name(self) -> str:
+        """First part of the names of its figures and files; games of one registry name may differ in it."""
+        return self.spec.name
 
     @property
     @abstractmethod

@@ -43,6 +43,9 @@ def _rules(tail: str) -> Game[Any]:
 PREFIXES: dict[str, Callable[[str], Game[Any]]] = {"spiel": spiel, "rules": _rules}
 """Families of games whose names carry a raw tail after a colon."""
 
+SEVERAL, STREAM = "draws", "stream"
+"""Names that stand for several drawn games, where a list of games is taken: `games.drawn.distribution`."""
+
 ENVIRONMENTS = ("textarena", "pettingzoo")
 """Prefixes of environments of other packages, which `games.foreign` audits."""
 
@@ -87,9 +90,7 @@ def make_game(text: str | Game[Any]) -> Game[Any]:
         raise BadParameter(
             f"{text} is an environment of another package, which is audited by `stratagem verify-game` and not played."
         )
-    call = parse_call(text)
-    if call.name.endswith(DESCRIPTION_SUFFIX):
-        call = NamedCall("described", call.args, {**call.kwargs, "file": call.name})
+    call = _read_call(text)
     game = _wrappers.make(_around(call)) if call.name in WRAPPERS else _registry.make(call)
     if named := split_name(call.name):
         _check_value(call.name, game)
@@ -102,6 +103,18 @@ def make_game(text: str | Game[Any]) -> Game[Any]:
     elif call.name not in GAMES and call.name not in WRAPPERS:
         _check_named(call.name, game)
     return game
+
+
+def _read_call(text: str) -> NamedCall:
+    """Read the name of one game; a file of data is the game that it describes."""
+    call = parse_call(text)
+    if call.name in (SEVERAL, STREAM):
+        raise BadParameter(
+            f"{text} names several games, and one is needed here, such as `drawn(seed=1, family=cards)`."
+        )
+    if call.name.endswith(DESCRIPTION_SUFFIX):
+        return NamedCall("described", call.args, {**call.kwargs, "file": call.name})
+    return call
 
 
 def _check_named(name: str, game: Game[Any]) -> None:

@@ -77,7 +77,11 @@ PACKAGES: tuple[GamePackage, ...] = (
         players="stratagem.games.quiz.players:PLAYERS",
         face="stratagem.games.quiz.face:QuizFace",
     ),
-    GamePackage("drawn", rules="stratagem.games.drawn.seeded:DrawnGame"),
+    GamePackage(
+        "drawn",
+        rules="stratagem.games.drawn.seeded:DrawnGame",
+        players={"drawn": "stratagem.games.drawn.players:PLAYERS"},
+    ),
     GamePackage(
         "diplomacy",
         rules="stratagem.games.diplomacy:Diplomacy",

@@ -72,7 +72,7 @@ def _folder_of(game: Game[Any]) -> Path | None:
             return None
         inner = inner.inner
     # not the game's text, which leaves out what another package sets under a name of its own
-    rules = f"{game!r} v{game.spec.version} format {FORMAT} {_rules_stamp()}"
+    rules = f"{game!r} v{game.spec.version} format {FORMAT} {rules_stamp()}"
     try:
         return cache_folder() / "trees" / hashlib.blake2b(rules.encode(), digest_size=16).hexdigest()
     except RuntimeError:  # a user without a home
@@ -89,7 +89,7 @@ def _has_own_part(game: SpielRules) -> bool:
 
 
 @cache
-def _rules_stamp() -> str:
+def rules_stamp() -> str:
     """Return a text that differs wherever the rules of games may: sizes and times of their files, and versions."""
     here = Path(__file__).parent
     stats = [(str(path.relative_to(here)), path.stat()) for path in sorted(here.rglob("*.py"))]

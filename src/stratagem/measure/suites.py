@@ -16,6 +16,7 @@ from stratagem.base.registry import Registry, parse_call
 from stratagem.games.base import Game
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.catalogue import describe
+from stratagem.games.drawn.distribution import expand_games, is_distribution
 from stratagem.games.safety.base import POOLS, Pools
 from stratagem.games.safety.catalogue import SAFETY, signal_names
 from stratagem.measure.metrics import METRICS
@@ -116,6 +117,8 @@ def find_suite(text: str | Game[Any] | Suite, opponents: tuple[str | Player, ...
     if (suite := _name_files(text) if isinstance(text, Suite) else _named_suite(text)) is not None:
         return _against(suite, opponents) if opponents else suite
     assert not isinstance(text, Suite)
+    if is_distribution(text):
+        return _suite_of_draws(str(text), opponents)
     try:
         game = make_bounded_game(text)
     except UnknownName as error:
@@ -129,6 +132,14 @@ def find_suite(text: str | Game[Any] | Suite, opponents: tuple[str | Player, ...
     line = _contest(text, *(opponents or _usual_opponents(game)))
     metrics = STANDING_METRICS if "centers" in signal_names(game) else CONTEST_METRICS
     return Suite(line.text, game.spec.summary, (line,), (*metrics, *talk), SUITES["gtbench"].episodes)
+
+
+def _suite_of_draws(text: str, opponents: tuple[str | Player, ...]) -> Suite:
+    """Make the suite of a distribution of drawn games: each game against the same opponents."""
+    suites = [find_suite(game, opponents) for game in expand_games([text])]
+    lines = tuple(line for suite in suites for line in suite.lines)
+    metrics = tuple(dict.fromkeys(metric for suite in suites for metric in suite.metrics))
+    return Suite(text, f"{len(lines)} drawn games.", lines, metrics, suites[0].episodes)
 
 
 def _named_suite(text: str | Game[Any]) -> Suite | None:

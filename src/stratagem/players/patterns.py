@@ -42,6 +42,7 @@ FAMILIES = {
     "negotiation-v2": "negotiation-v2",
     "kuhn": "kuhn",
     "public-goods": "public-goods",
+    "drawn": "drawn",
     "liars-dice": "liars-dice",
     "resistance": "resistance",
     "sender-receiver": "sender-receiver",

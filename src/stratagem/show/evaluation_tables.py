@@ -13,6 +13,7 @@ from stratagem.measure.figures.figure import Figure
 from stratagem.measure.statistics import LEAST_FLIPPED, Estimate
 from stratagem.measure.validity import ENDS, KINDS
 from stratagem.show.cells import number, text_of
+from stratagem.show.drawn_tables import table_over_draws
 from stratagem.show.evaluation_file import DifferenceFigures, EvaluationFigures, GameTable, PlayerFigures
 from stratagem.show.exploitability_cells import basis_of, cells_of, estimate_of
 from stratagem.show.table import Column, ResultTable, TableRow, Value, columns_of, text_table
@@ -42,7 +43,8 @@ def evaluation_tables(
     games = [
         GameTables(game, evaluation, tuple(requested), stages or {}, chosen, ms or {}) for game in evaluation.games
     ]
-    return [table for game in games for table in game.tables()]
+    over = table_over_draws(evaluation, stages)
+    return [*over, *(table for game in games for table in game.tables())]
 
 
 @dataclass(frozen=True)

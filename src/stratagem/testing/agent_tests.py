@@ -27,12 +27,12 @@ from stratagem.base.errors import BadParameter, BadRecord, StratagemError
 from stratagem.base.lock import LockHeld, hold_lock, wait_for_lock
 from stratagem.base.options import is_number
 from stratagem.games.bounded import make_bounded_game
+from stratagem.measure.audit.identity import AgentIdentity, identify
 from stratagem.measure.audit.plan import DECISIONS, GAMES, AuditPlan
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.given import GameLike
 from stratagem.testing import ASKED_AGAIN, CARD
-from stratagem.testing.identity import AgentIdentity, identify
 
 LIMITS = ("lower", "upper")
 LINES = 10

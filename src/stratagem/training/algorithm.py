@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Generic, TypeVar
 
 from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games.base import Game
-from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
 from stratagem.language.engines.open import served_by
 from stratagem.language.prompting.catalogue import make_style
@@ -23,6 +22,7 @@ from stratagem.playing.workers.threads import threads
 from stratagem.training.artifacts import artifacts_of
 from stratagem.training.by_game import check_names, warn_of_broken_rules
 from stratagem.training.collector import Collector, SeatedCollector
+from stratagem.training.game_lists import named_games
 from stratagem.training.learner_models import LearnerBase, check_devices
 from stratagem.training.loop import train
 from stratagem.training.online import Online
@@ -76,8 +76,8 @@ class PolicyAlgorithm(Algorithm[P]):
 
     @cached_property
     def games(self) -> list[Game[Any]]:
-        """Games of the recipe."""
-        return [make_bounded_game(text) for text in self.recipe.games]
+        """Games of the recipe; of a stream those of its first iteration."""
+        return named_games(self.recipe.games, self.recipe.held_out_games)
 
     @property
     def num_steps(self) -> int:

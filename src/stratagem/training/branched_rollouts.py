@@ -207,7 +207,7 @@ class BranchedRollouts:
         self.agent = agent
         self.key = key.at(describe(game))
         self.opponents = opponents
-        self.name = "/".join(filter(None, (game.spec.name, name)))
+        self.name = "/".join(filter(None, (game.figure_name, name)))
         self._estimator_state: State = FRESH
         self._prefix_match = Match(game, [make_player(settings.prefix_player, game)] * game.spec.seats)
 
@@ -349,7 +349,7 @@ class BranchedRollouts:
     def metrics_of(self, rows: Sequence[SelectedDecision]) -> dict[str, float]:
         """Return means over the trained seats' trajectories."""
         count = len({(row.episode, row.decision.seat) for row in rows}) or 1
-        game, terms = self.game.spec.name, self.settings.reward_weights
+        game, terms = self.game.figure_name, self.settings.reward_weights
         means = {name: math.fsum(row.rewards[name] for row in rows) / count for name in terms}
         reward = math.fsum(weight * means[name] for name, weight in terms.items())
         decisions = len({id(row.decision) for row in rows}) / count

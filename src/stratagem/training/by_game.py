@@ -71,18 +71,18 @@ def _split(table: Mapping[str, Any]) -> tuple[dict[str, Any], dict[str, Mapping[
 def pools_of(table: PoolTable, game: Game[Any]) -> Pools:
     """Return the pools of one game: its own over those of all games."""
     common, own = _split(table)
-    return {**common, **own.get(game.spec.name, {})}
+    return {**common, **own.get(game.figure_name, {})}
 
 
 def demonstrators_of(table: MixtureTable, game: Game[Any]) -> Mixture:
     """Return the demonstrators of one game: its own table, or that of all games."""
     common, own = _split(table)
-    return own.get(game.spec.name, common)
+    return own.get(game.figure_name, common)
 
 
 def check_games_of(setting: str, table: Mapping[str, Any], games: Sequence[Game[Any]]) -> None:
     """Refuse a table of a game that the recipe does not have."""
-    names = [game.spec.name for game in games]
+    names = [game.figure_name for game in games]
     if unknown := [name for name in _split(table)[1] if name not in names]:
         raise BadParameter(
             f"`{setting}.{unknown[0]}` is of no game of this recipe, whose games are {', '.join(names)}."
@@ -119,7 +119,7 @@ def check_names(games: Sequence[Game[Any]], remedy: str = "leave one out") -> No
             f"The game {unfit[0]!r} cannot be trained in, since its figures are named by it: give its spec a `name` "
             "without spaces and slashes."
         )
-    counted = Counter(game.spec.name for game in games)
+    counted = Counter(game.figure_name for game in games)
     if twice := [name for name, count in counted.items() if count > 1]:
         raise BadParameter(
             f"{counted[twice[0]]} of the `games` are {twice[0]}, and their figures would have one name: {remedy}."

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
+from stratagem.games.base import Game
+from stratagem.games.bounded import make_bounded_game
+from stratagem.games.drawn.distribution import GameStream
+from stratagem.games.key import Key
 from stratagem.learn.example import Example
 from stratagem.learn.gradient_signal import TERM
 from stratagem.playing.records import Episode
@@ -57,6 +62,38 @@ class SeatedCollector(Protocol):
     def restore(self, state: Mapping[str, Any]) -> None:
         """Continue from a state."""
         ...
+
+
+class StreamCollector:
+    """Collector of a stream: in each iteration the rollouts of fresh games, which nothing later depends on."""
+
+    def __init__(
+        self, stream: GameStream, make: Callable[[Game[Any], Key], Collector], key: Key, apart: frozenset[str]
+    ) -> None:
+        self.stream = stream
+        self._make, self._key, self._apart = make, key, apart
+
+    def collect(self, iteration: int) -> RolloutBatch:
+        """Play the games of an iteration; their metrics are means under the name of the stream."""
+        names = self.stream.games_of(iteration).games(apart=self._apart)
+        games = [make_bounded_game(one.name) for one in names]
+        parts = [self._make(game, self._key.at("stream", iteration)).collect(iteration) for game in games]
+        return replace(merge(parts), metrics=self._mean_metrics(games, parts))
+
+    def _mean_metrics(self, games: Sequence[Game[Any]], parts: Sequence[RolloutBatch]) -> dict[str, float]:
+        values = defaultdict[str, list[float]](list)
+        for game, part in zip(games, parts, strict=True):
+            for name, value in part.metrics.items():
+                first = name.removeprefix(f"{game.figure_name}/")
+                values[name if first == name else f"{self.stream.figure_name}/{first}"].append(value)
+        return {name: math.fsum(some) / len(some) for name, some in values.items()}
+
+    def state(self) -> dict[str, Any]:
+        """Nothing: an iteration begins with no memory of earlier ones."""
+        return {}
+
+    def restore(self, state: Mapping[str, Any]) -> None:
+        """Continue, as from the start."""
 
 
 def merge(parts: Sequence[RolloutBatch]) -> RolloutBatch:

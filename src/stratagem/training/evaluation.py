@@ -103,7 +103,7 @@ class Validation:
         return measure_player(suite, suite.lines[0], game, agent, evaluator)
 
     def _score(self, game: Game[Any], row: EvaluationRow) -> float:
-        metric, name = self.recipe.checkpoint_metric, game.spec.name
+        metric, name = self.recipe.checkpoint_metric, game.figure_name
         if metric == "exploitability":
             figure = row.exploitability.estimate
             if figure is None or math.isnan(figure.mean):
@@ -123,7 +123,7 @@ def _evaluator(recipe: PolicyRecipe, episodes: int, key: Key) -> Evaluator:
 
 
 def _metrics(game: Game[Any], row: EvaluationRow) -> dict[str, float]:
-    name = game.spec.name
+    name = game.figure_name
     means = {metric.replace(" ", "_"): value.mean for metric, value in row.metrics.items() if value is not None}
     metrics = {f"{name}/validation/{metric}": mean for metric, mean in means.items()}
     metrics |= {f"{name}/{metric}": value for metric, value in row.exploitability.metrics().items()}
@@ -156,7 +156,7 @@ def save_policies(run: RunFolder, games: Sequence[Game[Any]], step: int, player:
         except CannotCompute:
             continue
         data = {"step": step, "game": describe(game), "policy": policy}
-        write_file(folder / f"{game.spec.name}-{step:06d}.json", json.dumps(data, indent=1) + "\n")
+        write_file(folder / f"{game.figure_name}-{step:06d}.json", json.dumps(data, indent=1) + "\n")
 
 
 @contextmanager
@@ -200,7 +200,13 @@ class Final:
         suites = [recipe.suite(game) for game in games]
         lines = tuple(line for suite in suites for line in suite.lines)
         metrics = tuple(dict.fromkeys(metric for suite in suites for metric in suite.metrics))
-        suite = Suite(", ".join(recipe.games), "A training run's games.", lines, metrics, recipe.test_episodes)
+        suite = Suite(
+            ", ".join(recipe.test_games or recipe.validation_games or recipe.games),
+            "A training run's games.",
+            lines,
+            metrics,
+            recipe.test_episodes,
+        )
         key = Key(recipe.seed).at("test")
         seats = bool(recipe.seats_of_learners)
         return cls(suite, _evaluator(recipe, recipe.test_episodes, key), recipe.seed, seats=seats)

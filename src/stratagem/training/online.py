@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.games.base import Game
+from stratagem.games.bounded import make_bounded_game
+from stratagem.games.drawn.distribution import GameStream, is_stream
 from stratagem.games.key import Key
 from stratagem.language.engines.base import TrainableEngine
 from stratagem.language.engines.caches import reset_caches
@@ -29,8 +31,9 @@ from stratagem.players.seated import SeatedPlayers, players_by_seat
 from stratagem.playing.records import Episode
 from stratagem.playing.workers.plan import current
 from stratagem.training.artifacts import Artifacts, SavedModels, artifacts_of, label_models, publish
-from stratagem.training.collector import Collector, RolloutBatch, SeatedCollector, merge
+from stratagem.training.collector import Collector, RolloutBatch, SeatedCollector, StreamCollector, merge
 from stratagem.training.evaluation import Final, Validation, save_policies
+from stratagem.training.game_lists import drawn_digests, named_games
 from stratagem.training.learner_models import LearnerBase
 from stratagem.training.policy import POLICY, TrainablePolicy, TrainingData, model_player
 from stratagem.training.recipe import PolicyRecipe
@@ -206,7 +209,9 @@ class Online(Stage):
         self.learners = policies_of(recipe, self.artifacts, games, strict=strict)
         self.policies = self.learners
         self.num_steps = recipe.stage.iterations
-        self.validation = Validation(recipe, games, seats=recipe.seats_of_learners)
+        self.validated = named_games(recipe.validation_games) or self.games
+        self.tested = named_games(recipe.test_games) or self.validated
+        self.validation = Validation(recipe, self.validated, seats=recipe.seats_of_learners)
         self.stopping = StoppingRule(recipe.stop)
         key = Key(recipe.seed).at(recipe.stage_name)
         players = {name: policy.player for name, policy in self.learners.items()}
@@ -222,11 +227,19 @@ class Online(Stage):
             return
         [policy] = self.learners.values()
         self.overlap = Overlap(policy, self.num_steps) if recipe.overlap else None
-        self._single = [
-            collector(game, policy.player if self.overlap is None else self.overlap.player, key) for game in games
-        ]
+        player = policy.player if self.overlap is None else self.overlap.player
+        self._single = [self._collector(text, collector, player, key) for text in recipe.games]
         self.collectors = self._single
         self.agent = policy.player
+
+    def _collector(
+        self, text: str, make: Callable[[Game[Any], ModelPlayer, Key], Collector], player: ModelPlayer, key: Key
+    ) -> Collector:
+        """Make the collector of a game, or of a stream of games."""
+        if not is_stream(text):
+            return make(make_bounded_game(text), player, key)
+        apart = drawn_digests(self.recipe.held_out_games)
+        return StreamCollector(GameStream.read(text), lambda game, at: make(game, player, at), key.at(text), apart)
 
     def begin(self, step: int) -> Metrics:
         return self.evaluate(0) if not step else {}
@@ -260,7 +273,7 @@ class Online(Stage):
         if self.overlap is not None:
             self.overlap.wait()
         reset_caches()
-        save_policies(self.run, self.games, self.recipe.sft_steps + step, self.agent)
+        save_policies(self.run, self.validated, self.recipe.sft_steps + step, self.agent)
         metrics = self.validation.metrics(self.agent)
         self.stopping.add(metrics)
         return metrics
@@ -313,7 +326,7 @@ class Online(Stage):
         publish(run, models, decoding_settings(self.recipe))
 
     def final_evaluation(self, best: int | None) -> None:
-        final, titles = Final.of(self.recipe, self.games), self._titles(best)
+        final, titles = Final.of(self.recipe, self.tested), self._titles(best)
         final.write(self.run, titles, decoding_settings(self.recipe), policies=self.learners)
 
     def _titles(self, best: int | None) -> dict[str, str]:

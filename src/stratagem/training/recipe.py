@@ -12,6 +12,7 @@ from stratagem.base.named import NamedObject
 from stratagem.base.renamed.metrics import MetricName
 from stratagem.games.base import Game
 from stratagem.games.catalogue import describe
+from stratagem.games.drawn.distribution import is_stream
 from stratagem.games.safety.base import Pools
 from stratagem.language.models.decoding_settings import SamplingSettings
 from stratagem.language.models.reference import parse_model
@@ -21,6 +22,7 @@ from stratagem.learn.reference import ReferenceSettings
 from stratagem.measure.best_response import BUDGET
 from stratagem.measure.sampled.limits import FEW
 from stratagem.measure.suites import Suite, find_suite
+from stratagem.training.game_lists import GameNames, check_apart
 from stratagem.training.learner_models import (
     LearnerBase,
     LearnerModelSettings,
@@ -56,8 +58,13 @@ class PolicyRecipe(SamplingSettings, AnyRecipe):
     stage_name: ClassVar[str]
     """Name of the recipe's table with the settings of the iterations."""
 
-    games: tuple[str, ...] = Field(default=("kuhn",), min_length=1)
-    """Games that are played; all games of an iteration make one batch."""
+    games: GameNames = Field(default=("kuhn",), min_length=1)
+    """Games that are played; all games of an iteration make one batch. `draws(cards, 20, seed=1)` stands for 20 drawn
+    games, and `stream(cards, 4, seed=1)` for 4 fresh ones in each iteration."""
+    validation_games: GameNames = ()
+    """Games of validations; without any, the games of training. A stream needs them."""
+    test_games: GameNames = ()
+    """Games of the final evaluation; without any, those of validations. Training meets no drawn game of these lists."""
     model: str = "tiny"
     """Base model, as `stratagem players` names models."""
     style: str = "plain"
@@ -118,6 +125,28 @@ class PolicyRecipe(SamplingSettings, AnyRecipe):
     @abstractmethod
     def suite(self, game: Game[Any]) -> Suite:
         """Return the evaluation suite of a game: its metrics and opponents."""
+
+    @property
+    def held_out_games(self) -> tuple[str, ...]:
+        """Games of validations and of the final evaluation that are named apart from those of training."""
+        return (*self.validation_games, *self.test_games)
+
+    @model_validator(mode="after")
+    def _games_apart(self) -> Self:
+        check_apart(self.games, "validation_games", self.validation_games)
+        check_apart(self.games, "test_games", self.test_games)
+        streams = list(filter(is_stream, self.games))
+        if streams and not self.validation_games:
+            raise ValueError(
+                f"`games` has {streams[0]}, whose games differ in each iteration: name `validation_games`, such as "
+                '["draws(cards, 8, seed=2)"]'
+            )
+        if streams and self.sft is not None and self.sft_steps and not self.sft.sources:
+            raise ValueError(
+                f"`games` has {streams[0]}, and SFT learns before any iteration: give it `[[sft.sources]]` with games "
+                'such as ["draws(cards, 20, seed=3)"]'
+            )
+        return self
 
     @model_validator(mode="after")
     def _replies(self) -> Self:

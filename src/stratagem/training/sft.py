@@ -29,6 +29,7 @@ from stratagem.learn.example import Example, example_from_demonstration
 from stratagem.learn.optimizer import OptimizerSettings
 from stratagem.learn.schedules import read_schedule
 from stratagem.training.by_game import NamedDemonstrators
+from stratagem.training.game_lists import GameNames
 
 START = "start"
 """Name of the frozen adapter of SFT on a base in 4 bits, into which it cannot be merged."""
@@ -89,8 +90,9 @@ class SFTSettings(FiniteSettings):
 class SourceSettings(FiniteSettings):
     """Source of examples: games, the player whose actions are learnt, and the prompts."""
 
-    games: tuple[str, ...] = Field(min_length=1)
-    """Games of the source; they need not be those of the recipe. `rules:GAME` are questions about the rules."""
+    games: GameNames = Field(min_length=1)
+    """Games of the source, also `draws(cards, 20, seed=3)`; they need not be those of the recipe. `rules:GAME` are
+    questions about the rules."""
     teacher: str
     """Player whose actions are learnt."""
     played_by: str = ""

@@ -27,6 +27,7 @@ SHARES = {
     "talk": 0.2,
     "injection": 0.2,
     "exploiter": 0.2,
+    "draws": 1.0,
 }
 """Share of the decisions of a game that a probe of an audit may ask for; the probes take theirs from here."""
 

@@ -15,8 +15,8 @@ from stratagem.base.files import parse_json, read_bounded
 from stratagem.games.bounded import make_bounded_game
 from stratagem.verifier import audit_record as records
 from stratagem.verifier.audit_plan import read_object
-from stratagem.verifier.card_check import FigureCheck
 from stratagem.verifier.drawn_tests import agrees
+from stratagem.verifier.figure_check import FigureCheck
 from stratagem.verifier.small_tree import EndsWalk
 
 RUN, EVALUATION, METRICS = "run.json", "evaluation.json", "metrics.jsonl"

@@ -190,8 +190,8 @@ class Play(ScopalStage):
         episodes = self.interaction.play(block)
         decisions = sum(len(episode.decisions) for episode in episodes)
         illegal = sum(sum(episode.num_illegal) for episode in episodes)
-        metrics = {f"{block.game.spec.name}/decisions": float(decisions / len(episodes))}
-        metrics[f"{block.game.spec.name}/illegal_rate"] = illegal / max(1, decisions)
+        metrics = {f"{block.game.figure_name}/decisions": float(decisions / len(episodes))}
+        metrics[f"{block.game.figure_name}/illegal_rate"] = illegal / max(1, decisions)
         yield TrainingBatch(episodes, metrics=metrics)
 
     def saves(self, step: int) -> bool:

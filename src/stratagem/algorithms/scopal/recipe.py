@@ -21,6 +21,7 @@ from stratagem.language.models.reference import parse_model
 from stratagem.learn.advantages.catalogue import read_advantage
 from stratagem.learn.optimizer import OptimizerSettings
 from stratagem.learn.reference import ReferenceSettings
+from stratagem.training.game_lists import GameNames
 from stratagem.training.recipe_file import AnyRecipe, GradientCheckpointing, ModeName
 from stratagem.training.sft import AdapterSettings
 
@@ -67,7 +68,7 @@ class ScopalRecipe(AnyRecipe):
 
     algorithm: Literal["scopal"] = "scopal"
     """Name of the algorithm."""
-    games: tuple[str, ...] = Field(default=SIX, min_length=1)
+    games: GameNames = Field(default=SIX, min_length=1)
     """Games that are played."""
     model: str = "tiny"
     """Base model, as `stratagem players` names models; an adapter is merged into it first."""

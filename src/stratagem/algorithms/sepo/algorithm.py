@@ -225,7 +225,7 @@ class SEPOCollector:
     def _setups(self, opponent: Opposition, key: Key, iteration: int) -> Iterator[Setup]:
         others, slots_of = self.opponents.lineup(opponent.player)
         match, kind, name = Match(self.game, [self.agent, *others]), opponent.kind, opponent.player.name
-        at, path = key.at(kind, name), f"{self.game.spec.name}/{iteration}/{kind}/{name}"
+        at, path = key.at(kind, name), f"{self.game.figure_name}/{iteration}/{kind}/{name}"
         size, groups = self.settings.group_size, opponent.groups
         return group_setups(match, len(groups), size, at, name=path, before=groups.start, slots_of=slots_of)
 
@@ -310,7 +310,7 @@ class SEPOCollector:
 
     def _metrics(self, rollouts: Sequence[OpponentEpisodes], probes: Sequence[OpponentEpisodes]) -> dict[str, float]:
         """Return means over the iteration's episodes, under the game's name."""
-        game = self.game.spec.name
+        game = self.game.figure_name
         episodes = [episode for group in rollouts for episode in group.episodes]
         metrics = {f"{game}/payoff": _mean(mean_pay(episode) for episode in episodes)}
         if self.weights["externality"]:

@@ -7,42 +7,21 @@ bias of acceptance can be counted.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 from functools import lru_cache
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING
 
 from stratagem.base.errors import BadParameter, CannotCompute, UnknownName
 from stratagem.base.options import check_seed
-from stratagem.games.drawn.description import GameDescription
 from stratagem.games.drawn.generator.mixing import FAMILIES, sketch
 from stratagem.games.drawn.generator.sketch import SIZES, Size
+from stratagem.games.drawn.stored_draws import GameDraw, Sketched, draw_path, read_draw, store_draw
 from stratagem.games.key import Key
-
-if TYPE_CHECKING:
-    from stratagem.games.drawn.worth import Worth
 
 GENERATOR = 1
 """Version of the generator: raised whenever a seed would draw another game."""
 _ATTEMPTS = 1000
 _ACCEPTANCE = "stratagem.games.drawn.acceptance:accept"
 """Place of the acceptance, which reads the catalogue of games, and so the class of drawn games, too."""
-
-
-@dataclass(frozen=True)
-class AcceptedDraw:
-    """Accepted game with what was refused before it."""
-
-    description: GameDescription
-    structure: tuple[str, ...]
-    attempt: int
-    """Number of the accepted sketch, from 0."""
-    refused: Counter[str]
-    """Number of refused sketches by reason."""
-    digest: str
-    """Canonical digest of its tree."""
-    worth: Worth
-    """Figures of the game in shares of the payoff range."""
 
 
 def check_family(family: str, size: str) -> None:
@@ -54,23 +33,32 @@ def check_family(family: str, size: str) -> None:
 
 
 @lru_cache(maxsize=512)
-def draw_game(seed: int, family: str, size: Size) -> AcceptedDraw:
-    """Return the game of a seed."""
+def draw_game(seed: int, family: str, size: Size) -> GameDraw:
+    """Return the game of a seed; a later process makes the accepted sketch again without its search."""
     check_seed(seed)
     check_family(family, size)
+
+    def sketched(attempt: int) -> Sketched:
+        key = Key(seed).at("drawn game", GENERATOR, family, size)
+        found, words = sketch(family, size, key.at(attempt))
+        return found.describe(f"Drawn game {seed} of {family}", words), found.structure
+
+    path = draw_path(GENERATOR, family, size, seed)
+    if (stored := read_draw(path, sketched)) is not None:
+        return stored
     refused: Counter[str] = Counter()
     accept = resolve_name(_ACCEPTANCE)
-    key = Key(seed).at("drawn game", GENERATOR, family, size)
     for attempt in range(_ATTEMPTS):
-        found, words = sketch(family, size, key.at(attempt))
         try:
-            description = found.describe(f"Drawn game {seed} of {family}", words)
+            description, structure = sketched(attempt)
         except BadParameter:
             refused["it is impossible"] += 1
             continue
         result = accept(description, size)
         if not result.refused:
-            return AcceptedDraw(description, found.structure, attempt, refused, result.digest, result.worth)
+            draw = GameDraw(description, structure, attempt, refused, result.digest, result.worth)
+            store_draw(path, draw)
+            return draw
         refused[result.refused] += 1
     reasons = ", ".join(f"{reason} {count}" for reason, count in refused.most_common())
     raise CannotCompute(f"No game of seed {seed}, family {family} and size {size} is acceptable: {reasons}.")

@@ -35,5 +35,10 @@ class DrawnGame(DescribedGame):
         return draw_game(self.seed, self.family, self.size).description
 
     @property
+    def figure_name(self) -> str:
+        """Name with family and seed, since several drawn games stand in one list."""
+        return f"drawn-{self.family}-{self.seed}" + ("" if self.size == "small" else f"-{self.size}")
+
+    @property
     def title(self) -> tuple[str, str]:
         return "drawn", f"Game of {self.family} drawn by the seed {self.seed}, {self.size}."

@@ -171,7 +171,7 @@ def planned_episodes(game: Game[Any], episodes: int, key: Key, cast: Cast | None
             name = draw_demonstrator(cast.demonstrators, at.at("demonstrator"))
             others = [players[opponent]] * (game.spec.seats - 1)
             setup = Setup(
-                id=f"{game.spec.name}/{opponent}/{number}",
+                id=f"{game.figure_name}/{opponent}/{number}",
                 match=Match(game, [players[name], *others]),
                 slots=tuple((seat - number) % game.spec.seats for seat in range(game.spec.seats)),
                 key=at,

@@ -68,6 +68,8 @@ class Card:
     """Decisions by game and probe, of those that applied; empty in cards of earlier versions."""
     exploiters: Mapping[str, ListExploiter] = field(default_factory=dict)
     """Lists of rules that exploit the agent, by game; empty where none were asked for."""
+    draws: Mapping[str, Any] = field(default_factory=dict)
+    """Origin of the seed of drawn games, and the figures of each game; empty where there are none."""
     requests: Mapping[str, Any] = field(default_factory=dict)
     """Number of requests by model, and how many had no reply, were refused or filtered, with their shares."""
 
@@ -115,6 +117,7 @@ class Card:
             "notes": [*self.notes],
             "probes": {game: dict(probes) for game, probes in self.probes.items()},
             "requests": dict(self.requests),
+            **({"draws": dict(self.draws)} if self.draws else {}),
             **({"exploiters": told} if (told := self._exploiters()) else {}),
         }
 
@@ -144,6 +147,7 @@ def read_card(path: Path) -> Card:
             baseline=str(data.get("baseline", "")),
             notes=tuple(map(str, data.get("notes", ()))),
             probes={str(game): dict(probes) for game, probes in data.get("probes", {}).items()},
+            draws=dict(data.get("draws", {})),
             requests=dict(data.get("requests", {})),
             exploiters={str(game): read_exploiter(one) for game, one in data.get("exploiters", {}).items()},
         )

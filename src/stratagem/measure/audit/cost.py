@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from stratagem.games.base import Game, View
-from stratagem.games.bounded import make_bounded_game
 from stratagem.games.key import Key
 from stratagem.language.engines.base import Call, Finish, Request
 from stratagem.language.engines.remote.budget import CHARACTERS, largest_cost
@@ -96,8 +95,8 @@ def largest(plan: AuditPlan) -> AuditEstimate | None:
     """Return the largest cost of an audit; None where the agent is no model behind a server."""
     calls, prompt, reply, action = 0, 0.0, 0.0, 0.0
     model = ""
-    for game in dict.fromkeys(step.game for step in plan.steps):
-        made = make_bounded_game(game)
+    for game, step in {step.game: step for step in plan.steps}.items():
+        made = plan.task(step, None).game
         agent = make_player(plan.agent, made)
         if not isinstance(agent, LanguagePlayer) or parse_model(agent.model).kind != "api":
             return None

@@ -42,7 +42,9 @@ class LeaderboardPlace:
 def exploitabilities(cards: Sequence[Card]) -> list[str]:
     """Return the names of the exploitabilities that cards have, game by game."""
     figures = [figure for card in cards for figure in card.figures if centre_of(figure) is not None]
-    known = list(dict.fromkeys(one.name for one in figures if one.name.endswith(".exploitability")))
+    known = list(
+        dict.fromkeys(one.name for one in figures if one.name.endswith((".exploitability", ".exploitability_ratio")))
+    )
     if not known:
         raise BadParameter("These audits have no exploitability: name another figure.")
     return known

@@ -9,12 +9,12 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 from stratagem.base.errors import CannotCompute, StratagemError
 from stratagem.base.files import write_file
 from stratagem.base.manifest import drop_digests, write_digests
 from stratagem.base.provenance import provenance
-from stratagem.games.bounded import make_bounded_game
 from stratagem.language.engines.outcomes import counting_outcomes
 from stratagem.measure.audit.card import FILE, Card
 from stratagem.measure.audit.checks.base import QUESTIONS, ProbeResult, last_attempts
@@ -142,7 +142,7 @@ def count_recorded(plan: AuditPlan, out: Path) -> int:
     over = steps if (out / FILE).is_file() else begun[:-1]
     count = sum(step.most for step in over)
     if begun and len(over) < len(steps):
-        agent = make_player(plan.agent, make_bounded_game(plan.games[0])).name
+        agent = make_player(plan.agent, plan.first_game()).name
         recorded = cost_of(read_episodes(out / RECORDS / begun[-1].folder), agent).decisions
         count += min(recorded, begun[-1].decisions)
     return count + (count_recorded(plan.baseline, out / BASELINE) if plan.baseline else 0)
@@ -150,7 +150,7 @@ def count_recorded(plan: AuditPlan, out: Path) -> int:
 
 def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], progress: Show) -> Card:
     """Ask the agent, and return its card."""
-    agent = make_player(plan.agent, make_bounded_game(plan.games[0])).name
+    agent = make_player(plan.agent, plan.first_game()).name
     results, watch = list[ProbeResult](), Stopwatch(plan, agent, out, progress)
     with counting_outcomes() as outcomes:
         for step in plan.steps:
@@ -170,17 +170,34 @@ def _card(plan: AuditPlan, out: Path | None, queue: Callable[[], RequestQueue], 
         figures=tuple(figures),
         not_measured={f"{step.game}.{step.probe.name}": step.why_not for step in plan.steps if step.why_not}
         | inapplicable,
-        strategies={one.task.text: list(one.measured.strategy) for one in results if one.measured.strategy},
+        strategies={
+            one.measured.strategy_in or one.task.text: list(one.measured.strategy)
+            for one in results
+            if one.measured.strategy
+        },
         cost=cost_of([episode for one in results for episode in one.task.record.finished.values()], agent),
         made_by={**provenance(), "date": datetime.now(UTC).date().isoformat()},
-        notes=(*short_replies(results), *remembered_questions(results), *dependent_replies(figures)),
+        notes=(
+            *(plan.origin.sentences() if plan.origin else ()),
+            *short_replies(results),
+            *remembered_questions(results),
+            *dependent_replies(figures),
+        ),
         probes={
             game: {step.probe.name: step.decisions for step in plan.steps if step.game == game and not step.why_not}
             for game in plan.games
         },
         requests=outcomes.to_json(),
+        draws={} if plan.origin is None else _draws(plan, results),
         exploiters={one.task.text: found for one in results if (found := one.measured.exploiter)},
     )
+
+
+def _draws(plan: AuditPlan, results: Sequence[ProbeResult]) -> dict[str, Any]:
+    """Return the origin of the seed, and the figures of each drawn and each known game."""
+    assert plan.origin is not None
+    games = {one.task.text: list(one.measured.games) for one in results if one.measured.games}
+    return {**plan.origin.to_json(), "games": games}
 
 
 def _measure_step(step: ProbeStep, task: Task, results: Sequence[ProbeResult]) -> ProbeFindings:
@@ -200,7 +217,7 @@ def _figures(results: Sequence[ProbeResult]) -> Iterator[Measurement]:
 def _run_checks(plan: AuditPlan, results: Sequence[ProbeResult]) -> tuple[list[Measurement], dict[str, str]]:
     """Return the figures of the checks of every game, and the reason by name where one does not apply."""
     figures, reasons = list[Measurement](), dict[str, str]()
-    for game, check in product(plan.games, CHECKS):
+    for game, check in product(plan.single_games, CHECKS):
         try:
             ours = [result for result in results if result.task.text == game and result.probe in NAMES]
             figures.append(check.measure(ours))  # a further probe moves no figure of ours

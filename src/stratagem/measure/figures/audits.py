@@ -14,6 +14,7 @@ from stratagem.measure.metrics import METRICS
 
 AGAINST = ".against"
 """End of the name of a difference from another agent."""
+_OF_RANGE = "share of the payoff range"
 _VARIATION, _QUESTIONS = "total variation", "share of questions"
 _OBEYED = "rate of the commanded action, less that after silence"
 _BY_KEY = {figure.key: figure for figure in (*OF_EXPLOITABILITY, *OF_REPLIES)}
@@ -31,6 +32,41 @@ _OWN = (
         PAYOFF,
         "lower",
         "gain a round of a short list of rules over the agent itself, the mean over the seats",
+    ),
+    Figure(
+        "exploitability_ratio",
+        "exploitability by random play's",
+        "random play's",
+        "lower",
+        "sum over drawn games of the exploitability in shares of the payoff range, by that of random play",
+    ),
+    Figure(
+        "exploitability_share",
+        "exploitability over drawn games",
+        _OF_RANGE,
+        "lower",
+        "mean over drawn games of the exploitability",
+    ),
+    Figure(
+        "worst_share",
+        "exploitability in the worst game",
+        _OF_RANGE,
+        "lower",
+        "exploitability in the drawn game with the highest lower limit",
+    ),
+    Figure(
+        "known_ratio",
+        "exploitability in known games, by random play's",
+        "random play's",
+        "lower",
+        "sum over kuhn and leduc of the exploitability in shares of the payoff range, by that of random play",
+    ),
+    Figure(
+        "memorisation_gap",
+        "gap between drawn and known games",
+        "random play's",
+        "lower",
+        "exploitability by random play's in drawn games, less that in known games",
     ),
     Figure(
         "dominated",

@@ -45,7 +45,7 @@ Z = 1.645
 """One-sided 95 % of the normal distribution."""
 FEW = 8.0
 """Mean number of replies a question under which no point is given."""
-_PILOT, _EVEN = 0.25, 0.1
+PILOT, _EVEN = 0.25, 0.1
 """Share of the pilot among all replies, and of the second stage that is spread evenly (steps 1 and 2)."""
 KNOWN = 0.1
 """Share of the second stage's replies that a cache may have taken from the pilot; with more the lower limit is 0."""
@@ -76,15 +76,24 @@ class ExploitabilityLimits:
     """Gain of the best response to the frequencies of all replies, biased upwards, with its standard error."""
     tally: ReplyTally
     """All replies."""
+    judged: Estimate
+    """Gain of the exploiter on the second stage's replies, which may be below 0; 0 where those are not fresh."""
 
 
 def measured_limits(gain: ResponseGain, ask: Asked, replies: int, key: Key) -> ExploitabilityLimits:
     """Ask a player in two stages, and return the limits of its exploitability."""
     questions = gain.questions
-    pilot = ask(apportion_replies(np.ones(len(questions)), max(round(_PILOT * replies), len(questions))))
+    pilot = ask(apportion_replies(np.ones(len(questions)), max(round(PILOT * replies), len(questions))))
     exploiter = gain.best_responses(frequencies(questions, pilot.counts))
-    second = ask(second_stage(gain, pilot, replies - round(_PILOT * replies), key))
-    tally = pilot + second
+    second = ask(second_stage(gain, pilot, replies - round(PILOT * replies), key))
+    return limits_of_stages(gain, pilot, second, replies, exploiter)
+
+
+def limits_of_stages(
+    gain: ResponseGain, pilot: ReplyTally, second: ReplyTally, replies: int, exploiter: Responses
+) -> ExploitabilityLimits:
+    """Return the limits by the replies of two stages, and the exploiter that the first one found."""
+    questions, tally = gain.questions, pilot + second
     value, error = judge_gain(gain, second, exploiter) if second.share_known(pilot) <= KNOWN else (0.0, math.inf)
     best = response_gain(gain, tally)
     lower, upper = max(0.0, value - Z * error), above(best)
@@ -97,13 +106,14 @@ def measured_limits(gain: ResponseGain, ask: Asked, replies: int, key: Key) -> E
         exploiter=exploiter,
         gain=best,
         tally=tally,
+        judged=Estimate(value, 0.0 if error == math.inf else error, int(second.counts.sum())),
     )
 
 
 def most_replies(questions: int, replies: int) -> int:
     """Return the largest number of replies that both stages ask for: each asks each question once at least."""
-    pilot = max(round(_PILOT * replies), questions)
-    second = replies - round(_PILOT * replies)
+    pilot = max(round(PILOT * replies), questions)
+    second = replies - round(PILOT * replies)
     return pilot + second + (questions if _EVEN * second < questions else 0)
 
 
@@ -122,11 +132,17 @@ def certain_limits(gain: ResponseGain, ask: Asked) -> ExploitabilityLimits:
         exploiter=exploiter,
         gain=exactly(value),
         tally=tally,
+        judged=exactly(value),
     )
 
 
 def second_stage(gain: ResponseGain, pilot: ReplyTally, replies: int, key: Key) -> Ints:
     """Return how many replies each question gets in the second stage."""
+    return apportion_by_use(usefulness(gain, pilot, key), replies)
+
+
+def usefulness(gain: ResponseGain, pilot: ReplyTally, key: Key) -> Floats:
+    """Return the standard error that one reply to each question leaves in the gain, over draws of the policy."""
     questions = gain.questions
     generator = np.random.default_rng(key.at("draws").value)
     total = np.zeros(len(questions))
@@ -134,9 +150,15 @@ def second_stage(gain: ResponseGain, pilot: ReplyTally, replies: int, key: Key) 
         weights = generator.gamma(pilot.counts + 0.5)
         rows = weights / questions.spread(questions.sums(weights))
         total += variances(questions, rows, gain(rows, gain.best_responses(rows))[1])
-    useful = np.sqrt(total)
-    share = useful / useful.sum() if useful.any() else np.full(len(questions), 1.0 / len(questions))
-    return np.maximum(apportion_replies((1.0 - _EVEN) * share + _EVEN / len(questions), replies), 1)
+    useful: Floats = np.sqrt(total)
+    return useful
+
+
+def apportion_by_use(useful: Floats, replies: int, least: int = 1) -> Ints:
+    """Share replies by the square roots of variances, a tenth evenly; each question gets `least` at least."""
+    even = np.full(len(useful), 1.0 / len(useful))
+    share = useful / useful.sum() if useful.any() else even
+    return np.maximum(apportion_replies((1.0 - _EVEN) * share + _EVEN * even, replies), least)
 
 
 def judge_gain(gain: ResponseGain, tally: ReplyTally, responses: Responses) -> tuple[float, float]:

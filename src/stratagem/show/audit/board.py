@@ -109,6 +109,8 @@ def _took(card: Card) -> list[str]:
     cost = card.cost
     money = NONE if cost.money is None else f"{cost.money:.4f} {cost.currency}".strip()
     seed = f"{card.seed}, {'the default' if card.seed == _DEFAULT_SEED else 'own choice'}"
+    if card.draws:
+        seed += ", games by a nonce" if card.draws.get("identity_bound") else ", games not bound to the agent"
     tokens = cost.prompt_tokens + cost.reply_tokens
     return [f"{cost.decisions:,}", f"{cost.calls:,}", f"{tokens:,}", money, str(card.made_by.get("date") or NONE), seed]
 

@@ -56,6 +56,23 @@ def group_tables(card: Card, columns: Mapping[str, Cell] = MAIN) -> Iterator[tup
             yield group, _group_table(f"{card.agent}: {title}", figures, columns)
 
 
+def drawn_tables(card: Card) -> Iterator[ResultTable]:
+    """Yield the exploitability of each game behind the figures over drawn games."""
+    columns = ("game", Numbers("exploitability"), Numbers("random play"), Numbers("replies"), Numbers("situations"))
+    for name, games in card.draws.get("games", {}).items():
+        rows: list[tuple[Value, ...]] = [
+            (
+                str(one["game"]),
+                within(one["value"], one["lower"], one["upper"]),
+                one["random"],
+                one["replies"],
+                one["situations"],
+            )
+            for one in games
+        ]
+        yield text_table(f"{card.agent}: games of {name} and known ones, shares of the payoff range", columns, rows)
+
+
 def _group_table(title: str, figures: Sequence[Measurement], columns: Mapping[str, Cell]) -> ResultTable:
     rows = (
         TableRow(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from stratagem.measure.audit.card import Card
 from stratagem.measure.audit.condition import Outcome
 from stratagem.measure.audit.probes.base import StrategyLine
-from stratagem.show.audit.card_tables import ALL, group_tables
+from stratagem.show.audit.card_tables import ALL, drawn_tables, group_tables
 from stratagem.show.audit.picture import interval_picture
 from stratagem.show.audit.words import describe_outcome, sentence, summarise, verdict
 from stratagem.show.html import Html, element, join
@@ -53,6 +53,9 @@ def _sections(card: Card, outcomes: Mapping[str, Outcome]) -> Iterator[Section]:
         notes = [fold_element(figure.name, element("p", line)) for figure in figures if (line := sentence(figure))]
         pictures = map(interval_picture, figures) if group == "exploitability" else ()
         yield Section(group, title, _SHOWS[group], join(*pictures, table_html(replace(of_group, title="")), *notes))
+    for number, of_games in enumerate(drawn_tables(card), 1):
+        shows = "Each game of the figures over drawn games, with the limits of its replies alone."
+        yield Section(f"drawn-{number}", of_games.title, shows, table_html(replace(of_games, title="")))
     for game, lines in card.strategies.items():
         shows = f"The strategy behind the lower limit in {game}, where it is reached against the agent."
         yield Section(f"strategy-{game}", f"How to exploit it in {game}", shows, strategy_table(lines))

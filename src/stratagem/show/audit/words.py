@@ -10,6 +10,8 @@ from stratagem.measure.audit.card import AuditCost, Card
 from stratagem.measure.audit.condition import Outcome
 from stratagem.measure.audit.measurement import LEVEL, Measurement
 
+_GAINS = (".exploitability", ".exploitability_ratio")
+"""Ends of the names of figures that the card begins with."""
 NONE = "–"
 """Mark of a figure that is not there."""
 
@@ -24,7 +26,7 @@ def summarise(card: Card) -> list[str]:
     return [
         _exploitation(figure)
         for figure in card.figures
-        if figure.group == "exploitability" and figure.name.endswith(".exploitability") and _says_something(figure)
+        if figure.group == "exploitability" and figure.name.endswith(_GAINS) and _says_something(figure)
     ]
 
 
@@ -35,6 +37,9 @@ def _says_something(figure: Measurement) -> bool:
 
 def _exploitation(figure: Measurement) -> str:
     game, unit, limits = figure.name.rpartition(".")[0], figure.unit, ends(figure)
+    if figure.name.endswith(_GAINS[1]):
+        share = limits if figure.value is None else f"{number(figure.value)} ({limits})"
+        return f"{game}: over games that nobody has seen it is {share} times as exploitable as random play."
     if figure.value is None:
         gain = limits.replace("≥", "at least").replace("≤", "at most")
     else:

@@ -8,7 +8,8 @@ from functools import cached_property, lru_cache
 from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from stratagem.base.errors import StratagemError
-from stratagem.games.base import Game
+from stratagem.games.base import Game, Json
+from stratagem.games.drawn.distribution import GameDistribution
 from stratagem.games.key import Key
 from stratagem.language.engines.remote.terms import FEW
 from stratagem.measure.audit.measurement import Measurement
@@ -48,6 +49,10 @@ class ProbeFindings(NamedTuple):
     """Episodes of an exploiter, as slot 0, against the agent."""
     exploiter: ListExploiter | None = None
     """Short list of rules that exploits the agent, where one was fitted."""
+    strategy_in: str = ""
+    """Game of the strategy, where the probe asks in several."""
+    games: Sequence[Json] = ()
+    """Figures by game, where the probe asks in several."""
 
 
 @dataclass(frozen=True)
@@ -62,6 +67,14 @@ class Task:
     decisions: int
     record: ResumableRecord
     queue: Callable[[], RequestQueue]
+    draws: GameDistribution | None = None
+    """Drawn games of which the game is the first; None where it is the only one."""
+    given: str | Player = ""
+    """Agent as it was named, which is made for each game."""
+
+    def agent_in(self, game: Game[Any]) -> Player:
+        """Return the agent as it is made for another game."""
+        return make_player(self.given, game)
 
     def name(self, quantity: str) -> str:
         """Return the name of a figure."""

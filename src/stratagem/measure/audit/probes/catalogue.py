@@ -11,6 +11,7 @@ from stratagem.games.base import Game
 from stratagem.measure.audit.measurement import GROUPS
 from stratagem.measure.audit.probes.base import Probe
 from stratagem.measure.audit.probes.bound import BoundProbe
+from stratagem.measure.audit.probes.draws import DrawsProbe
 from stratagem.measure.audit.probes.injection import InjectionProbe
 from stratagem.measure.audit.probes.matches import MatchesProbe
 from stratagem.measure.audit.probes.replies import RepliesProbe
@@ -30,6 +31,8 @@ PROBES: tuple[Probe, ...] = (
 """Probes by name, once each."""
 TALK_PROBES: tuple[Probe, ...] = (TalkProbe(), InjectionProbe())
 """Probes of games with talk alone."""
+DRAWS = DrawsProbe()
+"""Probe of several drawn games, which has all decisions that they get."""
 
 
 _registry: Registry[Probe] = Registry("probe", {}, "stratagem.probes")
@@ -59,5 +62,5 @@ def _make_probe(name: str) -> Probe:
 
 
 _DECLARED = ("name", "share", "quantities", "why_not", "measure")
-NAMES = {probe.name for probe in (*PROBES, *TALK_PROBES)}
-_QUANTITIES = {quantity for probe in (*PROBES, *TALK_PROBES) for quantity in probe.quantities}
+NAMES = {probe.name for probe in (*PROBES, *TALK_PROBES, DRAWS)}
+_QUANTITIES = {quantity for probe in (*PROBES, *TALK_PROBES, DRAWS) for quantity in probe.quantities}

@@ -1,0 +1,110 @@
+"""Seed of the games of an audit: bound by a nonce that was committed before the agent was named, or one's own choice.
+
+The bound seed is the hash of the agent's digest, the generator's version and the nonce. Who published the SHA-256 of
+the nonce before the agent was named cannot have chosen the games for it, and who made the agent cannot have known them.
+The identity of a server is not known, so nothing binds its games to the agent that answered.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from stratagem.base.errors import BadParameter, StratagemError
+from stratagem.base.files import read_small
+from stratagem.games.base import Json
+from stratagem.games.bounded import make_bounded_game
+from stratagem.games.drawn.drawing import GENERATOR
+from stratagem.language.models.reference import parse_model
+from stratagem.measure.audit.identity import identify
+from stratagem.players.base import Player
+from stratagem.players.catalogue import make_player
+from stratagem.players.language import LanguagePlayer
+
+LEAST_NONCE = 16
+"""Smallest number of characters of a nonce: fewer could be tried out."""
+_GAME = "kuhn"
+"""Game in which the agent is made whose digest is taken."""
+_SEEDS = 2**53
+"""Number of seeds: each is exact in JSON."""
+
+
+@dataclass(frozen=True)
+class SeedOrigin:
+    """Seed of drawn games, with what it was made of."""
+
+    seed: int
+    nonce: str = ""
+    """Nonce; empty where the seed is one's own choice."""
+    commitment: str = ""
+    """SHA-256 of the file of the nonce, which was published before."""
+    agent_digest: str = ""
+    unseen: tuple[str, ...] = ()
+    """Parts of the agent that its digest does not hold."""
+    generator: int = GENERATOR
+
+    @classmethod
+    def of_nonce(cls, agent: str | Player, file: Path) -> Self:
+        """Make the seed of an agent by the nonce in a file."""
+        try:
+            text = read_small(file)
+        except (OSError, ValueError) as error:
+            raise BadParameter(f"The nonce in {file} cannot be read: {error}.") from error
+        nonce = text.strip()
+        if len(nonce) < LEAST_NONCE:
+            raise BadParameter(
+                f"The nonce in {file} has {len(nonce)} characters: it needs at least {LEAST_NONCE}, drawn by chance."
+            )
+        digest, unseen = digest_agent(agent)
+        hashed = hashlib.sha256(repr((digest, GENERATOR, nonce)).encode()).digest()
+        commitment = hashlib.sha256(text.encode()).hexdigest()
+        return cls(int.from_bytes(hashed[:8], "big") % _SEEDS, nonce, commitment, digest, unseen)
+
+    @property
+    def bound(self) -> bool:
+        """True if the seed follows from a nonce and from all of the agent."""
+        return bool(self.nonce) and not self.unseen
+
+    def sentences(self) -> Iterator[str]:
+        """Yield what a reader of the card has to know about the choice of the games."""
+        if not self.nonce:
+            yield (
+                f"The seed {self.seed} of the drawn games is the auditor's own choice: without `nonce` nothing shows "
+                "that the agent was not made for these games, or the seed chosen for the agent."
+            )
+            return
+        yield (
+            f"The games follow from the agent's digest {self.agent_digest}, generator {self.generator} and a nonce. "
+            f"They were chosen for nobody if its SHA-256, {self.commitment}, was published before the agent was named."
+        )
+        for part in self.unseen:
+            yield f"The identity of this agent cannot be bound: its digest does not hold {part}."
+
+    def to_json(self) -> Json:
+        """Return the origin by name."""
+        return {
+            "seed": self.seed,
+            "seed_from": "nonce" if self.nonce else "own choice",
+            "nonce": self.nonce,
+            "commitment": self.commitment,
+            "agent_digest": self.agent_digest,
+            "identity_bound": self.bound,
+            "unseen": [*self.unseen],
+            "generator": self.generator,
+        }
+
+
+def digest_agent(agent: str | Player) -> tuple[str, tuple[str, ...]]:
+    """Return the digest of an agent, and what it does not hold, such as what answers behind a server."""
+    try:
+        player = make_player(agent, make_bounded_game(_GAME))
+    except StratagemError:  # a player of other games; its name is all that is known before they are drawn
+        return hashlib.sha256(str(agent).encode()).hexdigest()[:32], ("what plays under this name",)
+    found = identify(player)
+    unseen = list(found.unseen)
+    if isinstance(player, LanguagePlayer) and (ref := parse_model(player.model)).kind == "api":
+        unseen = [f"what answers at {ref.url or player.model}"]
+    return found.digest, tuple(unseen)
