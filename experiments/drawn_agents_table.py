@@ -172,7 +172,8 @@ def _complete(agents: Mapping[str, Rows]) -> list[str]:
     return [agent for agent, own in agents.items() if set(own) >= set(agents[RANDOM])]
 
 
-def _figure(cell: Mapping[str, Any]) -> str:
+def figure_cell(cell: Mapping[str, Any]) -> str:
+    """Format a ratio with its interval."""
     if "ratio" not in cell:
         return DASH
     text = number(cell["ratio"], 2)
@@ -190,7 +191,7 @@ def write_tables(files: Sequence[Mapping[str, Any]], out: Path) -> None:
     rows = []
     for agent, own in agents.items():
         test = found["unseen"].get(agent, {})
-        cells = [str(own["drawn"]["games"]), _figure(own["drawn"]), _figure(own["known"])]
+        cells = [str(own["drawn"]["games"]), figure_cell(own["drawn"]), figure_cell(own["known"])]
         rows.append([f"`{agent}`", *cells, number(test.get("holm_p")) if test else DASH, f"{own['seconds']:,.0f}"])
     print(markdown(["agent", "draws", "ratio in draws", "ratio in known games", "Holm p", "seconds"], rows), end="\n\n")
     names = [
