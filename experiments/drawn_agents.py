@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from drawn_agents_table import FAMILIES, KNOWN, MODELS, RANDOM, SCRIPTS, write_tables
+from drawn_agents_table import FAMILIES, KNOWN, MODELS, PRETRAINED, RANDOM, SCRIPTS, write_tables
 
 from stratagem.base.files import write_file
 from stratagem.base.provenance import provenance
@@ -39,7 +39,6 @@ PER_FAMILY = 20
 """Drawn games of each family."""
 CHEAP = 100
 """Largest number of information sets of a known game in which a pretrained model is asked."""
-PRETRAINED = ("smollm2", "gemma")
 
 
 @dataclass(frozen=True)

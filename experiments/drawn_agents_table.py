@@ -37,6 +37,8 @@ CONTROLS = (SOLUTION, "noise 0.2", "noise 0.5", RANDOM)
 """Agents that are not correlated: they know the solution, or have the ratio 1 by definition."""
 SCRIPTS = (*CONTROLS, "first-legal", "last-legal", "myopic")
 MODELS = ("tiny", "kuhn-sepo", "kuhn-sepo@start", "ipd-sepo", "leduc-sepo", "liars-dice-sepo", "smollm2", "gemma")
+PRETRAINED = ("smollm2", "gemma")
+"""Models that are asked in fewer games, as each takes long."""
 UNSEEN = Family("unseen", MODELS)
 ROUNDS = 2_000
 """Samples of the bootstrap over games."""
@@ -157,7 +159,11 @@ def summarise(files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         row["exploitability"] for row in agents[SOLUTION].values() if row["family"] != "known" and row["constant_sum"]
     ]
     found["control"] = {"games": len(solved), "largest": max(solved), "largest, constant sum": max(constant)}
-    sizes = {"all agents": list(agents), "agents in all games": _complete(agents)}
+    sizes = {
+        "all agents": list(agents),
+        "all but pretrained": [agent for agent in agents if agent not in PRETRAINED],
+        "agents in all games": [agent for agent, own in agents.items() if set(own) >= set(chance)],
+    }
     for name, chosen in sizes.items():
         rows = {agent: agents[agent] for agent in chosen}
         shared = set.intersection(*(set(own) for own in rows.values()))
@@ -166,10 +172,6 @@ def summarise(files: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         if len(known) > 1 and drawn and len(chosen) > len(CONTROLS) + 2:
             found["correlation"][name] = correlation(rows, known, drawn)
     return found
-
-
-def _complete(agents: Mapping[str, Rows]) -> list[str]:
-    return [agent for agent, own in agents.items() if set(own) >= set(agents[RANDOM])]
 
 
 def figure_cell(cell: Mapping[str, Any]) -> str:
