@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -71,13 +72,13 @@ def quantiles(values: Sequence[float]) -> list[float]:
 
 
 def ratio_with_interval(own: Rows, chance: Rows, names: Sequence[str]) -> dict[str, Any]:
-    """Return the ratio over games with its interval; without one where there are fewer than two games."""
+    """Return the ratio over games with its interval; without one where a family has a single game."""
     found: dict[str, Any] = {"games": len(names)}
     if not names:
         return found
     found["ratio"] = ratio(own, chance, names)
     found["exploitability"] = _sum(own, names) / len(names)
-    if len(names) > 1:
+    if min(Counter(own[name]["family"] for name in names).values()) > 1:
         generator = np.random.default_rng(0)
         samples = [drawn_again(names, own, generator) for _ in range(ROUNDS)]
         found["interval"] = quantiles([ratio(own, chance, sample) for sample in samples])

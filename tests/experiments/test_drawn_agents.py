@@ -9,7 +9,17 @@ import drawn_agents_table
 import numpy as np
 import pytest
 from drawn_agents import ListedGame, cost_sentence, games_left, list_games, measure
-from drawn_agents_table import FAMILIES, KNOWN, MODELS, SCRIPTS, UNSEEN, correlation, ratio, summarise
+from drawn_agents_table import (
+    FAMILIES,
+    KNOWN,
+    MODELS,
+    SCRIPTS,
+    UNSEEN,
+    correlation,
+    ratio,
+    ratio_with_interval,
+    summarise,
+)
 
 from stratagem.games.catalogue import make_game
 from stratagem.measure.exploitability.exact import exact
@@ -90,7 +100,7 @@ def test_costly_models_are_asked_in_small_known_games_alone(tmp_path):
 
 def rows_of(agent, figures):
     """Rows of an agent: two known games, and two drawn ones."""
-    names = [("kuhn", "known"), ("leduc", "known"), ("drawn(seed=1)", "cards"), ("drawn(seed=2)", "dice")]
+    names = [("kuhn", "known"), ("leduc", "known"), ("drawn(seed=1)", "cards"), ("drawn(seed=2)", "cards")]
     return {
         name: {"game": name, "family": family, "exploitability": value, "constant_sum": True}
         | {"seconds": 1.0, "information_sets": 10}
@@ -112,6 +122,15 @@ def test_ratio_is_of_sums():
     rows = {agent: rows_of(agent, figures) for agent, figures in FIGURES.items()}
     assert ratio(rows["first-legal"], rows["random"], ["kuhn", "leduc"]) == pytest.approx(1.5)
     assert ratio(rows["myopic"], rows["random"], ["drawn(seed=1)", "drawn(seed=2)"]) == pytest.approx(0.5)
+
+
+def test_a_family_of_one_game_has_no_interval():
+    """Drawn again it would always be the same, and the interval too narrow."""
+    rows = {agent: rows_of(agent, figures) for agent, figures in FIGURES.items()}
+    rows["tiny"]["drawn(seed=2)"]["family"] = "dice"
+    found = ratio_with_interval(rows["tiny"], rows["random"], ["drawn(seed=1)", "drawn(seed=2)"])
+    assert found["ratio"] == pytest.approx(0.95)
+    assert "interval" not in found
 
 
 def test_correlation_is_over_agents_but_controls(monkeypatch):
