@@ -14,6 +14,7 @@ SHORT_RESULTS = (
         "collapse",
         "coverage",
         "deal-coverage",
+        "drawn-games",
         "labels",
         "language-players",
         "memory",
