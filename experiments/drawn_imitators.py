@@ -2,9 +2,9 @@
 
 `python experiments/drawn_imitators.py runs/drawn-training` averages the solutions of the training games of
 experiments/drawn_training.py over all situations that look alike to an imitator, by their probability under even
-chances. It plays those averages in the unseen draws of cards. The averages are what a model of that sight can learn
-from SFT at best, so this is a bound for the gate of experiments/declared/drawn.toml, without a model. It writes
-docs/results/drawn-imitators.json and prints the table of the page.
+chances. It plays those averages in the unseen draws of cards. SFT of a model of that sight ends at them, so they say
+without a model what the gate of experiments/declared/drawn.toml needs. They need not be the least exploitable policy of
+that sight. It writes docs/results/drawn-imitators.json and prints the table of the page.
 """
 
 from __future__ import annotations
