@@ -51,4 +51,4 @@ def test_page_has_at_most_so_many_words(page):
 def test_all_pages_that_people_write_have_at_most_so_many_words_together():
     pages = {ROOT / f"{name}.md" for name in ("README", "CONTRIBUTING", "AGENTS", "SECURITY")} | {*DOCS.glob("**/*.md")}
     written = pages - {*DOCS.glob("decisions/*.md")} - {*DOCS.glob("reference/*.md")} | {GLOSSARY}
-    assert sum(count_words(page.read_text("utf-8")) for page in written) <= 102_000
+    assert sum(count_words(page.read_text("utf-8")) for page in written) <= 103_000
