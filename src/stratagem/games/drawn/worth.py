@@ -132,12 +132,12 @@ def refusal(worth: Worth, margins: WorthMargins) -> str:
 def measure_worth(tree: GameTree, scaled: ScaledForm, solution: TreeSolution) -> Worth:
     """Return the figures of a tree, for its sequence form and its solution."""
     trial = _Trial(tree, scaled, solution)
-    even = _even_policy(tree)
+    even = even_policy(tree)
     random = trial.play("random", even, stakes=True)
     for number, policy in enumerate(drawn_policies(scaled.form, _OPPONENTS)):
         trial.play(f"drawn {number}", policy, stakes=True)
     trial.play("solution", solution.policy)
-    myopic = trial.play("myopic", _myopic_policy(scaled, even))
+    myopic = trial.play("myopic", myopic_policy(scaled, even))
     constants = tuple(trial.play(name, policy) for name, policy in _constant_policies(tree, even).items())
     length, longest = _count_decisions(tree, even)
     reach = tree.reach(even)
@@ -254,12 +254,13 @@ def _name_slots(tree: GameTree) -> tuple[list[str], Ints]:
     return list(numbers), np.fromiter(slots, dtype=np.int64, count=len(tree.set_of_slot))
 
 
-def _even_policy(tree: GameTree) -> Floats:
+def even_policy(tree: GameTree) -> Floats:
+    """Return the policy to which all actions are alike."""
     even: Floats = 1.0 / tree.information_sets.sizes[tree.set_of_slot]
     return even
 
 
-def _myopic_policy(scaled: ScaledForm, even: Floats) -> Floats:
+def myopic_policy(scaled: ScaledForm, even: Floats) -> Floats:
     """Return the best actions against even chances of all, evenly where several are."""
     form, plans, policies = scaled.form, scaled.form.plans(even), []
     for seat, one in enumerate(form.seats):
