@@ -90,6 +90,7 @@ REPLACED = {f"{place}{old}" for place, cls in PLACES for old in renamed_keys(cls
 
 OTHER_NAMES = {
     "forks": "a check of `verify-game`",
+    "shown": "a key of steps of described games",
     "terms": "a column of a batch",
     "warm_up": "a purpose of an episode in a record",
     "alpha": "an option of players of Kuhn poker",
