@@ -9,9 +9,10 @@ from reading import Page
 from stratagem.algorithms.grpo import GRPORecipe
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.sepo.recipe import SEPORecipe
+from stratagem.measure.statistics import Estimate
 from stratagem.show.evaluation_file import PlayerFigures
 from stratagem.show.reports.dominated import LEAST, find_flagged
-from stratagem.show.reports.headline import headlines, is_won
+from stratagem.show.reports.headline import Headline, Measure, headlines, is_won
 from stratagem.show.reports.report import report_html
 from stratagem.show.reports.run_data import RunData
 from stratagem.show.reports.stages import TITLES
@@ -158,3 +159,14 @@ def test_the_rate_of_illegal_replies_is_drawn_as_a_share_where_it_is_all_that_is
     (drawn,) = [data for inside, data in page.data if inside == "curves"]
     assert drawn["layout"]["yaxis"]["range"] == [-0.02, 1.02]
     assert "Illegal replies" in page.texts["curves"]
+
+
+def test_stages_of_several_policies_are_apart():
+    stages = ("A: Base", "A: GRPO (step 2)", "A: GRPO, last (step 3)", "B: Base", "B: GRPO (step 2)")
+    measure = Measure("payoff", tuple(Estimate(mean=float(number)) for number in range(5)))
+    first, second = Headline("kuhn", stages, 4, (measure,)).by_policy()
+    assert (first.stages, first.chosen) == (stages[:3], 1)
+    assert (second.stages, second.chosen) == (stages[3:], 1)
+    assert [figure.mean for figure in second.measures[0].figures] == [3.0, 4.0]
+    (whole,) = first.by_policy()
+    assert whole == first

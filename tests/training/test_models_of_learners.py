@@ -11,7 +11,8 @@ from stratagem.algorithms.estimates import estimate_run
 from stratagem.algorithms.grpo import GRPORecipe
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.league.state import LeagueState
-from stratagem.algorithms.machine_choices import choose_formats
+from stratagem.algorithms.machine_choices import choose_by_memory, choose_formats
+from stratagem.algorithms.memory_sizes import USED
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
 from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import make_game
@@ -20,6 +21,7 @@ from stratagem.language.engines.open import open_engine
 from stratagem.language.models.adapters import adapter_names
 from stratagem.language.models.load import load
 from stratagem.language.models.unloaded import forbid_loading
+from stratagem.learn.pass_sizes import MICROBATCH
 from stratagem.training.learner_models import LearnerBase
 from stratagem.training.online import decoding_settings
 from stratagem.training.policy import model_player
@@ -48,6 +50,8 @@ SEATS = RECIPES["shapellm"]["seats"]
         ("grpo", {"policies": {"row": ROW, "column": {"seats": [-1]}}}, "different numbers from 0 on"),
         ("grpo", {"policies": {"row": ROW, "start": COLUMN}}, "'start' cannot name a policy"),
         ("grpo", {"policies": {"row": ROW, "lora": COLUMN}}, "'lora' cannot name a policy"),
+        ("grpo", {"policies": {"row": ROW, "sft": COLUMN}}, "'sft' cannot name a policy, since the metrics of SFT"),
+        ("league", {"learners": {"row": {}, "sft": {}}}, "'sft' cannot name a member"),
         (
             "grpo",
             {"policies": {"row": ROW, "column": {**COLUMN, "device": "gpu"}}},
@@ -162,6 +166,18 @@ def test_memory_is_estimated_for_each_model_and_for_those_on_one_device(name):
     assert totals[f"{FIRST} and {SECOND}"] == totals[FIRST] + totals[SECOND]
     assert all(memory.learners == 1 for memory in estimate.memory.values())
     assert not estimate_run(kind.read(RECIPES[name])).on_one_device, "the second is on a device of its own"
+
+
+def test_sizes_by_memory_count_all_models_on_one_device():
+    """Each model alone would fit with the usual sizes."""
+    policies = {"row": {**ROW, "model": "smollm2"}, "column": {**COLUMN, "model": "hf:google/gemma-3-270m-it"}}
+    recipe = GRPORecipe.read({**KUHN, "policies": policies, "gradient_checkpointing": False, "sft": {"epochs": 0}})
+    free = 1.01 * max(memory.total() for memory in estimate_run(recipe).memory.values()) / USED
+    found, _, choice = choose_by_memory(recipe, free, on_gpu=False)
+    assert found.max_tokens_per_microbatch < MICROBATCH
+    assert choice.total == max(choice.estimate.totals().values())
+    grown, _, choice = choose_by_memory(recipe, 140 * 2.0**30, on_gpu=True)
+    assert max(estimate_run(grown).totals().values()) == choice.total <= USED * choice.free
 
 
 def test_seats_are_given_their_own_examples_in_their_own_tokens():

@@ -18,6 +18,8 @@ from stratagem.playing.store import read_episodes
 from stratagem.playing.workers.plan import working
 from stratagem.playing.workers.processes import Processes
 from stratagem.show.reports.report import report_html
+from stratagem.show.reports.run_data import RunData
+from stratagem.show.reports.verdict import verdict
 from stratagem.training.runs.checkpoint import latest
 from stratagem.training.runs.folder import RunFolder
 from stratagem.training.runs.metrics import read_metrics
@@ -136,6 +138,15 @@ def test_metrics_and_report_name_the_learners(whole):
         assert any(figures[f"{learner}/grad_norm"].values)
     page = report_html(RunFolder(path))
     assert all(learner in page for learner in NAMES)
+    assert f"{FIRST} (row), {SECOND} (column)" in page
+
+
+def test_report_of_grpo_compares_each_policy_with_itself(whole):
+    name, path = whole
+    if name == "grpo":
+        sentences = verdict(RunData(RunFolder(path)))
+        for learner, sentence in zip(("Row", "Column"), sentences, strict=False):
+            assert sentence.startswith(f"kuhn(hands=1): from {learner}: SFT to {learner}: GRPO (step ")
 
 
 def test_final_evaluation_of_grpo_has_the_models_of_both_policies(whole):

@@ -39,7 +39,7 @@ class SizeChoice:
 
     sizes: Mapping[str, int | bool]
     total: float
-    """Estimate of the largest model with them."""
+    """Estimate of the largest model with them, or of the models on one device together."""
     free: float
     """Free memory of the device."""
     estimate: RunEstimate = field(repr=False, compare=False)
@@ -152,8 +152,9 @@ def _with_sizes(recipe: R, sizes: Mapping[str, int | bool]) -> R:
 
 
 def _total(estimate: RunEstimate) -> float:
-    return max(memory.total() for memory in estimate.memory.values())
+    return max(estimate.totals().values())
 
 
 def _cache(estimate: RunEstimate) -> float:
-    return max(memory.parts()["keys_and_values"] for memory in estimate.memory.values())
+    sizes = {text: memory.parts()["keys_and_values"] for text, memory in estimate.memory.items()}
+    return max(estimate.by_device(sizes).values())

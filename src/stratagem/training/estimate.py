@@ -9,7 +9,7 @@ given, never guessed. `NOT_COUNTED` is what no figure includes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import cycle, islice
@@ -216,10 +216,12 @@ class RunEstimate:
 
     def totals(self) -> dict[str, float]:
         """Return the bytes of each model, and those of the models that share a device."""
-        totals = {text: memory.total() for text, memory in self.memory.items()}
-        for names in self.on_one_device.values():
-            totals[" and ".join(names)] = sum(totals[name] for name in names)
-        return totals
+        return self.by_device({text: memory.total() for text, memory in self.memory.items()})
+
+    def by_device(self, sizes: Mapping[str, float]) -> dict[str, float]:
+        """Return the sizes of each model, and the sums of those that share a device."""
+        shared = {" and ".join(names): sum(sizes[name] for name in names) for names in self.on_one_device.values()}
+        return {**sizes, **shared}
 
     def data(self, speed: Speed) -> dict[str, Any]:
         """Return the estimate as plain data: bytes, tokens and seconds."""

@@ -22,6 +22,8 @@ from stratagem.training.sft import START, AdapterSettings
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 _PREFIX = "lora_"
 """Prefix of the names of peft's weights."""
+SFT = "sft"
+"""Name of the stage of SFT, with which its metrics begin."""
 
 
 @runtime_checkable
@@ -72,7 +74,7 @@ class LearnerOptions(LearnerModelSettings):
 
 
 def check_learner_name(name: str, what: str) -> None:
-    """Refuse a name that no adapter can have; peft would mistake a piece of its own prefix for one."""
+    """Refuse a name that no adapter or metric can have; peft would mistake a piece of its own prefix for an adapter."""
     if not _NAME.fullmatch(name):
         raise ValueError(f"{name!r} cannot name a {what}: begin with a letter, and use letters, digits and _")
     if name in _PREFIX or name == START:
@@ -80,6 +82,10 @@ def check_learner_name(name: str, what: str) -> None:
         raise ValueError(
             f"{name!r} cannot name a {what}, since it is {whose if name in _PREFIX else 'the adapter of SFT'}: take "
             f"another, such as {name}1"
+        )
+    if name == SFT:
+        raise ValueError(
+            f"{name!r} cannot name a {what}, since the metrics of SFT begin with it: take another, such as {name}1"
         )
 
 

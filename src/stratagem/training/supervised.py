@@ -31,7 +31,7 @@ from stratagem.players.asked_agent import AskedAgent
 from stratagem.players.pools import make_bot
 from stratagem.training.artifacts import Artifacts, SavedModels, artifacts_of, label_models, publish
 from stratagem.training.by_game import check_games_of, demonstrators_of
-from stratagem.training.learner_models import LearnerBase
+from stratagem.training.learner_models import SFT, LearnerBase
 from stratagem.training.online import decoding_settings
 from stratagem.training.policy import TrainablePolicy, TrainingData, model_player
 from stratagem.training.recipe import PolicyRecipe
@@ -206,7 +206,7 @@ def sft(
     settings, key, bases = recipe.sft, Key(recipe.seed), recipe.learner_bases
     assert settings is not None
     base = base or bases[0]
-    name = f"sft-{bases.index(base)}" if len(bases) > 1 else "sft"
+    name = f"{SFT}-{bases.index(base)}" if len(bases) > 1 else SFT
     artifacts = artifacts_of(run, bases, part=False)[base]
     lm = artifacts.load_given()
     engine = open_engine(lm, recipe.engine.value)

@@ -57,6 +57,20 @@ class Headline(NamedTuple):
     rows: tuple[PlayerFigures, ...] = ()
     """The stages' rows of the evaluation; empty before there is one."""
 
+    def by_policy(self) -> Iterator[Headline]:
+        """Yield the stages of each policy by themselves, where a run has several; the name is before the title."""
+        chosen = self.stages[self.chosen].rpartition(": ")[2]
+        for name in dict.fromkeys(stage.rpartition(": ")[0] for stage in self.stages):
+            own = [number for number, stage in enumerate(self.stages) if stage.rpartition(": ")[0] == name]
+            titles = [self.stages[number].rpartition(": ")[2] for number in own]
+            yield Headline(
+                self.game,
+                tuple(self.stages[number] for number in own),
+                titles.index(chosen) if chosen in titles else len(own) - 1,
+                tuple(one._replace(figures=tuple(one.figures[number] for number in own)) for one in self.measures),
+                tuple(self.rows[number] for number in own) if self.rows else (),
+            )
+
     def to_json(self) -> dict[str, Any]:
         """As data."""
         values = {measure.name: measure.to_json(self.stages) for measure in self.measures}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from stratagem.base.files import write_file
 from stratagem.show.html import Html
@@ -27,13 +27,26 @@ def tiles(data: RunData) -> list[tuple[str, str]]:
         "algorithm": data.algorithm,
         "game": ", ".join(map(str, games)) if isinstance(games, list) else str(games or ""),
         "seats": ", ".join(name if name == kind else f"{name} ({kind})" for name, kind in kinds.items()),
-        "model": "" if bare else str(recipe.get("model", "")),
+        "model": "" if bare else _models(recipe),
         "seed": str(data.info.seed),
         "SFT": f"{data.sft_steps} steps" if data.sft_steps else "",
         "steps": "" if data.last_step is None else str(data.last_step),
         "chosen step": "" if data.chosen_step is None else str(data.chosen_step),
     }
     return [(name, value) for name, value in values.items() if value]
+
+
+def _models(recipe: Mapping[str, Any]) -> str:
+    """Return the models of a run: that of all learners, or those that the learners name, each with its learners."""
+    common, learners = str(recipe.get("model", "")), dict[str, list[str]]()
+    for table in ("policies", "learners", "seats"):
+        if isinstance(named := recipe.get(table), dict):
+            for name, one in named.items():
+                if isinstance(one, dict) and "model" in one:
+                    learners.setdefault(str(one["model"]) or common, []).append(name)
+    if not {*learners} - {common}:
+        return common
+    return ", ".join(f"{model} ({', '.join(names)})" for model, names in learners.items())
 
 
 def _kinds(data: RunData) -> dict[str, str]:

@@ -122,7 +122,8 @@ _MOST, _LONGEST = 3, 60
 
 def verdict(data: RunData) -> list[str]:
     """Write sentences about the change of figures and its cause, dominated actions, and findings of checks."""
-    sentences = [sentence for headline in headlines(data) for sentence in _of_game(data, headline)]
+    own = (headline for every in headlines(data) for headline in every.by_policy())
+    sentences = [sentence for headline in own for sentence in _of_game(data, headline)]
     sentences = [*(sentences or _rewards(data)), *_describe_dominated(data)]
     return [*(sentences or ["No metrics have been logged yet."]), _findings(data)]
 
