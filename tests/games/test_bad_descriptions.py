@@ -50,6 +50,9 @@ BAD = [
         '["J", "<b>"]',
         "line 7, is wrong: the item card needs `values` of plain names, not '<b>'",
     ),
+    ("kuhn", '["J", "Q", "K"]', "[3, 1, 2]", "line 7, is wrong: the item card needs `values` from low to high"),
+    ("auction", "[1, 2, 3]", '["3", "7"]', "is wrong: the step sale has a worth that counts, and the values of the"),
+    ("auction", '"bid"', '"value"', "is wrong: the step choose has the name 'value', which an item has"),
     ("kuhn", '["J", "Q", "K"]', "[1, 2.5]", "line 7, has 2.5 as `values`, where a name or a whole number is needed"),
     ("kuhn", '["J", "Q", "K"]', f"[1, 1{'0' * 400}]", "line 7, has a number in `values` that is not from -1,000,000"),
     (
@@ -67,11 +70,6 @@ BAD = [
     ),
     ("kuhn", '["J", "Q", "K"]', '["J", "Q"]\nagain = 1', "line 8, has 1 as `again`, where true or false is needed"),
     ("kuhn", '["J", "Q", "K"]', '["J", "Q"]\nagain = true\ncopies = 2', "is drawn `again`, so it has neither `copies`"),
-    (
-        "kuhn",
-        '["J", "Q", "K"]',
-        "`suits` that make a different name of every card",
-    ),
     (
         "kuhn",
         '"K"]',
