@@ -349,3 +349,10 @@ def test_tree_beyond_the_budget_is_refused_before_it_is_walked():
     large = text.replace('do = "deal"\n\n', 'do = "deal"\ncount = 4\n\n', 1).replace('"b"]', '"b", "c", "d"]')
     with pytest.raises(CannotCompute, match="beyond the budget"):
         walk(WrittenGame(text=large))
+
+
+def test_file_of_a_description_has_its_suffix(tmp_path):
+    path = tmp_path / "kuhn.txt"
+    path.write_text(TEXTS["kuhn"])
+    with pytest.raises(BadParameter, match=r"ends in \.toml"):
+        WrittenGame(file=str(path))
