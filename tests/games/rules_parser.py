@@ -481,7 +481,7 @@ def read_order(reader, text):
 
 
 def read_showdown(reader):
-    """Who gets the pot."""
+    """Winner of the pot."""
     found = reader.take(
         r"At the end the pot goes to the player who is left alone, or among those who are left to the one with (.+)\.",
         r"Finally the last player left takes the pot; if several are left, it is won by (.+)\.",
@@ -611,7 +611,9 @@ def read_table(reader):
             raise Unreadable(f"two lines of {labels}")
         cells[labels] = amounts
     if reader.may_leave:
-        reader.need(r"It pays nothing if one of these players is out\.()", r"Without one of them nothing is paid\.()")
+        reader.need(
+            r"It pays nothing if one of these players is out\.()", r"Without one of them there is no payoff\.()"
+        )
     labels = [values for _, values in over]
     return PayoffTable(tuple(name for name, _ in over), nest(cells, labels))
 

@@ -245,7 +245,7 @@ class PayoffTable(Step):
             words.say(f"the {role} player", f"player {place}") for place, role in enumerate(ROLES[: game.seats], 1)
         ]
         rows = [f"- {', '.join(labels)}: {', '.join(f'{pay:g}' for pay in cell)}" for labels, cell in self._cells(game)]
-        out = words.say("It pays nothing if one of these players is out.", "Without one of them nothing is paid.")
+        out = words.say("It pays nothing if one of these players is out.", "Without one of them there is no payoff.")
         return [
             words.say(
                 f"Payment by a table: each line has {_join(names)}, and after the colon what {_join(roles)} get.",
