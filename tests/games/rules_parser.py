@@ -441,7 +441,7 @@ def read_offers(reader):
     first, second = reader.need(
         rf"If the last offer is answered by {reject}, the first player gets {A} and the second player gets "
         rf"{A}\.",
-        rf"When {reject} answers the last offer, {A} go to the first player and {A} to the second\.",
+        rf"When {reject} answers the last offer, the first player receives {A} and the second one {A}\.",
     )
     worth = reader.take(
         r"What a player gets of the sum is multiplied by the number of that player's (\w+)\.",
@@ -481,7 +481,7 @@ def read_order(reader, text):
 
 
 def read_showdown(reader):
-    """Payment of the pot."""
+    """Winner of the pot."""
     found = reader.take(
         r"At the end the pot goes to the player who is left alone, or among those who are left to the one with (.+)\.",
         r"Finally the last player left takes the pot; if several are left, it is won by (.+)\.",
@@ -525,8 +525,8 @@ def read_sale(reader):
         ("first", r"The winner pays its own bid\.()", r"The buyer pays what it bid\.()"),
         (
             "second",
-            r"The winner pays the second-highest bid\.()",
-            r"The buyer pays the next bid below, or an equal one\.()",
+            rf"The winner pays the second-highest bid(?:, but at least {A})?\.",
+            rf"The buyer pays the next bid below, or an equal one(?:, but at least {A})?\.",
         ),
         ("all", r"Every player pays its own bid, winner or not\.()", r"All pay what they bid, buyer or not\.()"),
         (
@@ -535,7 +535,9 @@ def read_sale(reader):
             r"The buyer pays nothing, and everybody else pays what it bid\.()",
         ),
     )
-    price = next((price for price, *patterns in prices if reader.take(*patterns)), None)
+    price, least = next(
+        ((price, told[0]) for price, *patterns in prices if (told := reader.take(*patterns))), (None, None)
+    )
     if price is None:
         raise Unreadable(f"no price: {reader.lines[:1]}")
     reserve = reader.take(rf"Nothing is sold below {A}\.", rf"A bid under {A} buys nothing\.")
@@ -543,6 +545,8 @@ def read_sale(reader):
         r"Several highest bids share the thing and what the winner pays\.()",
         r"If several bids are the highest, the thing and what its buyer pays are divided equally\.()",
     )
+    if price == "second" and least != (reserve and reserve[0]):
+        raise Unreadable("a price below the reserve")
     amounts = tuple(float(pair.rpartition(" ")[2]) for pair in split_list(pairs[0])) if pairs else ()
     if pairs and [pair.rpartition(" ")[0] for pair in split_list(pairs[0])] != [option.word for option in bid.options]:
         raise Unreadable("amounts of other bids")
@@ -607,7 +611,9 @@ def read_table(reader):
             raise Unreadable(f"two lines of {labels}")
         cells[labels] = amounts
     if reader.may_leave:
-        reader.need(r"It pays nothing if one of these players is out\.()", r"Without one of them there is no payment\.()")
+        reader.need(
+            r"It pays nothing if one of these players is out\.()", r"Without one of them there is no payoff\.()"
+        )
     labels = [values for _, values in over]
     return PayoffTable(tuple(name for name, _ in over), nest(cells, labels))
 

@@ -50,6 +50,9 @@ BAD = [
         '["J", "<b>"]',
         "line 7, is wrong: the item card needs `values` of plain names, not '<b>'",
     ),
+    ("kuhn", '["J", "Q", "K"]', "[3, 1, 2]", "line 7, is wrong: the item card needs `values` from low to high"),
+    ("auction", "[1, 2, 3]", '["3", "7"]', "is wrong: the step sale has a worth that counts, and the values of the"),
+    ("auction", '"bid"', '"value"', "is wrong: the step choose has the name 'value', which an item has"),
     ("kuhn", '["J", "Q", "K"]', "[1, 2.5]", "line 7, has 2.5 as `values`, where a name or a whole number is needed"),
     ("kuhn", '["J", "Q", "K"]', f"[1, 1{'0' * 400}]", "line 7, has a number in `values` that is not from -1,000,000"),
     (
@@ -346,3 +349,10 @@ def test_tree_beyond_the_budget_is_refused_before_it_is_walked():
     large = text.replace('do = "deal"\n\n', 'do = "deal"\ncount = 4\n\n', 1).replace('"b"]', '"b", "c", "d"]')
     with pytest.raises(CannotCompute, match="beyond the budget"):
         walk(WrittenGame(text=large))
+
+
+def test_file_of_a_description_has_its_suffix(tmp_path):
+    path = tmp_path / "kuhn.txt"
+    path.write_text(TEXTS["kuhn"])
+    with pytest.raises(BadParameter, match=r"ends in \.toml"):
+        WrittenGame(file=str(path))

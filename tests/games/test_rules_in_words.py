@@ -15,6 +15,7 @@ from stratagem.games.drawn.generator.mixing import FAMILIES
 from stratagem.games.drawn.reading import read_description, write_description
 from stratagem.games.drawn.rules import WrittenGame
 from stratagem.games.drawn.texts import write_rules
+from stratagem.games.key import Key
 from stratagem.games.tree_walk import walk
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "games").glob("*.toml"))
@@ -58,6 +59,25 @@ def test_parser_rebuilds_a_thousand_draws(family):
     for seed in range(1000):
         for description in wordings(draw_game(seed, family, "small").description):
             assert_rebuilt(description)
+
+
+def test_rules_tell_the_least_price_of_a_sale():
+    text = next(path for path in EXAMPLES if path.stem == "auction").read_text()
+    text = text.replace('do = "sale"', 'do = "sale"\nprice = "second"\nreserve = 2')
+    for description in wordings(read_description(text)):
+        assert_rebuilt(description)
+        with pytest.raises(Unreadable):
+            parse_rules(write_rules(description, 0).replace(", but at least 2 points", ""))
+
+
+def test_situation_names_players_by_their_place_in_the_round():
+    text = next(path for path in EXAMPLES if path.stem == "auction").read_text()
+    state = WrittenGame(text=f"seats = 3\nturns = true\n{text}").start(Key(0))
+    for bids in ("123", "321"):
+        state.play(dict(enumerate(bids)))
+    lines = [line for line in state.view(0).situation.split("\n") if "(bid)" in line]
+    assert lines[:3] == ["You: 1 (bid).", "The second player: 2 (bid).", "The third player: 3 (bid)."]
+    assert lines[3:] == ["You: 3 (bid).", "The first player: 2 (bid).", "The second player: 1 (bid)."]
 
 
 @cache

@@ -175,6 +175,13 @@ def test_refusal_names_its_reason(worth: Worth, reason):
     assert refusal(worth, MARGINS["usual"]) == reason
 
 
+def test_rounding_does_not_refuse_a_game_on_the_margin():
+    margins = MARGINS["usual"]
+    worth = replace(GOOD, stakes=(0.3, margins.stake - 1e-15), least_stake=margins.stake - 1e-15)
+    assert refusal(worth, margins) == ""
+    assert refusal(replace(worth, least_stake=margins.stake - 1e-6), margins)
+
+
 def test_margins_rise_from_level_to_level():
     low, usual, high = MARGINS.values()
     for one, other in ((low, usual), (usual, high)):

@@ -26,7 +26,7 @@ _EPISODES = 3
 
 
 class Acceptance(NamedTuple):
-    """Result of the acceptance of a described game."""
+    """Findings about a described game."""
 
     refused: str
     """Reason why it is refused; empty for an acceptable game."""

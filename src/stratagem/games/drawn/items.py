@@ -46,6 +46,8 @@ class DealtItem:
             raise BadParameter(f"The item {self.name} is drawn `again`, so it has neither `copies` nor `suits`.")
         if {isinstance(value, int) for value in self.values} == {True, False}:
             raise BadParameter(f"The item {self.name} needs `values` that are all names or all whole numbers.")
+        if self.is_counted and [*self.numbers] != sorted(self.numbers):
+            raise BadParameter(f"The item {self.name} needs `values` from low to high, not {list(self.values)}.")
 
     @cached_property
     def faces(self) -> tuple[str, ...]:
@@ -62,6 +64,11 @@ class DealtItem:
     def numbers(self) -> tuple[float, ...]:
         """Number of each face: the value itself, or its place from 1 where values are names."""
         return tuple(float(v) if isinstance(v := self.values[rank], int) else rank + 1.0 for rank in self.ranks)
+
+    @property
+    def is_counted(self) -> bool:
+        """True if the values are numbers, in which amounts are counted."""
+        return isinstance(self.values[0], int)
 
     @property
     def plural(self) -> str:

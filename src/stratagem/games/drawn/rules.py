@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Self
 
 from stratagem.base.errors import BadParameter, CannotCompute, IllegalAction
-from stratagem.base.named_files import find_description, short_name
+from stratagem.base.named_files import DESCRIPTION_SUFFIX, find_description, short_name
 from stratagem.games.base import Seat
 from stratagem.games.choices import Flat
 from stratagem.games.drawn.description import ROLES, GameDescription
@@ -127,6 +127,8 @@ class WrittenGame(DescribedGame):
     def __post_init__(self) -> None:
         if not isinstance(self.text, str) or not isinstance(self.file, str):
             raise BadParameter("A described game needs `text` and `file` as texts.")
+        if self.file and not self.file.endswith(DESCRIPTION_SUFFIX):
+            raise BadParameter(f"A file that describes a game ends in {DESCRIPTION_SUFFIX}, unlike {self.file[:60]!r}.")
         if self.file:
             path = find_description(self.file)
             object.__setattr__(self, "text", read_file(path))

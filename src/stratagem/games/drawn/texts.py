@@ -95,7 +95,11 @@ def write_situation(game: GameDescription, facts: DescribedFacts) -> str:
             lines += [turn.strip()] if turn else []
         else:
             lines.append(f"Round {min(facts.round + 1, game.rounds)}.{turn}")
-    lines += [_describe_event(game, facts, event, words) for event in facts.log]
+    first = facts.first if game.forget else 0
+    for event in facts.log:
+        if event.kind == "round" and game.turns:
+            first = (int(event.what) - 1) % game.seats
+        lines.append(_describe_event(game, facts, event, words, first))
     if not facts.log:
         lines.append("Nothing has happened yet.")
     if facts.legal:
@@ -103,9 +107,10 @@ def write_situation(game: GameDescription, facts: DescribedFacts) -> str:
     return "\n".join(lines)
 
 
-def _describe_event(game: GameDescription, facts: DescribedFacts, event: Event, words: Words) -> str:
+def _describe_event(game: GameDescription, facts: DescribedFacts, event: Event, words: Words, first: Seat) -> str:
+    """Return an event of a round in which the seat `first` was first."""
     kind, seat, what, number = event
-    who = "You" if seat == facts.seat else _player(game, facts, seat)
+    who = "You" if seat == facts.seat else _player(game, seat, first)
     if kind == "gets":
         return f"You get the {game.items[number].name} {what}."
     if kind == "opens":
@@ -120,10 +125,10 @@ def _describe_event(game: GameDescription, facts: DescribedFacts, event: Event, 
     return f"{who}: {what}{f' ({name})' if name else ''}."
 
 
-def _player(game: GameDescription, facts: DescribedFacts, seat: Seat) -> str:
-    """Name another player: by its number where the order of play changes, else by its place in it."""
+def _player(game: GameDescription, seat: Seat, first: Seat) -> str:
+    """Name another player by its place in the order of the round, as the rules do."""
     if seat == ALL:
         return "Nobody"
-    if game.turns:
-        return "The other player" if game.seats == 2 else f"Player {seat + 1}"
-    return f"The {ROLES[seat]} player"
+    if game.turns and game.seats == 2:
+        return "The other player"
+    return f"The {ROLES[(seat - first) % game.seats]} player"

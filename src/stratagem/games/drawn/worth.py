@@ -86,7 +86,7 @@ class Worth:
 
     def count_sets(self, share: float) -> int:
         """Count the information sets at which the choice matters by this share of the range."""
-        return sum(stake >= share for stake in self.stakes)
+        return sum(stake >= share - _ROUNDING for stake in self.stakes)
 
 
 @dataclass(frozen=True)
@@ -111,18 +111,21 @@ MARGINS: Mapping[str, WorthMargins] = {
 
 
 def refusal(worth: Worth, margins: WorthMargins) -> str:
-    """Return why a game is not worth playing; empty where it is."""
+    """Return why a game is not worth playing; empty where it is.
+
+    Figures often meet a margin exactly, so rounding, which differs between processors, must not decide.
+    """
     if worth.constant_sum and worth.nash_conv_share > TARGET:
         return "no equilibrium was found"
-    if worth.random.cost < margins.random:
+    if worth.random.cost < margins.random - _ROUNDING:
         return "random play loses too little"
-    if min((one.cost for one in worth.constants), default=0.0) < margins.constant:
+    if min((one.cost for one in worth.constants), default=0.0) < margins.constant - _ROUNDING:
         return "a constant action loses too little"
-    if worth.myopic.cost < margins.myopic:
+    if worth.myopic.cost < margins.myopic - _ROUNDING:
         return "myopic play loses too little"
     if worth.count_sets(margins.stake) < margins.sets:
         return "too few information sets matter"
-    if worth.least_stake < margins.stake:
+    if worth.least_stake < margins.stake - _ROUNDING:
         return "the choices of a seat do not matter"
     if worth.idle_actions:
         return "an action is never a best response"

@@ -62,17 +62,12 @@ def _deck(words: Lexicon, size: Size, *, opened: bool, double: bool) -> DealtIte
 def _order(words: Lexicon, item: DealtItem, *, opened: bool, double: bool) -> tuple[Order, ...]:
     orders = [*_PLAIN]
     if opened:
-        orders = [*_PLAIN, *_PAIRS, *(_NEAR if is_numeric(item) else ())]
+        orders = [*_PLAIN, *_PAIRS, *(_NEAR if item.is_counted else ())]
         if item.suits:
             orders = [("suit", "high"), ("suit", "low"), ("suit", "pair", "high")]
     if double:
         orders += [("sum",), ("sum", "high"), ("high", "sum")]
     return words.one("order", orders)
-
-
-def is_numeric(item: DealtItem) -> bool:
-    """Return whether the values of an item are numbers."""
-    return isinstance(item.values[0], int)
 
 
 def _stakes(words: Lexicon, kind: str, which: str, *, raises: int = 1) -> list[Step]:
@@ -131,7 +126,7 @@ def _claims(words: Lexicon, size: Size, item: DealtItem) -> Sketch:
     claim, doubt = words.word(), words.word()
     steps.append(CountClaim(item.name, wild, float(words.whole("stake", 1, 3)), claim, doubt))
     if staked:
-        orders = [*_PLAIN, ("sum",)] if is_numeric(item) else [*_PLAIN]
+        orders = [*_PLAIN, ("sum",)] if item.is_counted else [*_PLAIN]
         steps.append(Showdown(item.name, words.one("order", orders)))
     traits = (
         "claims",

@@ -32,6 +32,15 @@ def step_of_choice(game: GameDescription, step: Step, field: str, name: str, num
     raise step.refuse(field, f"no earlier choice {name!r} (before it stand {', '.join(known) or 'none'})")
 
 
+def check_worth(game: GameDescription, step: Step, field: str, name: str, number: int) -> None:
+    """Refuse an item whose number pays somebody, where its values are names, or not every player has one."""
+    item = item_number(game, step, field, name)
+    if not game.dealt_before(number, item):
+        raise step.refuse(field, f"the item {name}, which not every player has been dealt,")
+    if not game.items[item].is_counted:
+        raise step.refuse(field, f"a worth that counts, and the values of the item {name} are no numbers,")
+
+
 def seats_of(state: RoundState, role: Role) -> tuple[Seat, ...]:
     """Return the seats of a role in the order of the round, without those that are out."""
     order, out = state.order, state.out

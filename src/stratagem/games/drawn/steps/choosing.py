@@ -65,6 +65,8 @@ class Choose(Step):
             or any(step.name == self.name for step in game.steps[:number])
         ):
             raise self.refuse("name", f"the name {self.name!r}, which another choice has or which is no word,")
+        if self.name in game.item_numbers:
+            raise self.refuse("name", f"the name {self.name!r}, which an item has,")
         if not 2 <= len(self.options) <= _MOST_OPTIONS:
             raise self.refuse("options", f"a number of options that is not from 2 to {_MOST_OPTIONS}")
         check_words(self, {f"options {place}": option.word for place, option in enumerate(self.options, 1)})

@@ -9,7 +9,7 @@ from typing import ClassVar
 from stratagem.games.base import Seat
 from stratagem.games.drawn.description import GameDescription, RoundState, Step, Words
 from stratagem.games.drawn.events import Event
-from stratagem.games.drawn.steps.base import item_number
+from stratagem.games.drawn.steps.base import check_worth, item_number
 from stratagem.games.drawn.steps.dealing import check_words
 
 _MOST_OFFERS, _MOST_TURNS = 21, 4
@@ -57,8 +57,8 @@ class Offer(Step):
             raise self.refuse("shrink", "an amount that leaves nothing of the sum before the last offer")
         if len(self.else_pays) != 2:
             raise self.refuse("else_pays", "amounts that are not two")
-        if self.worth and not game.dealt_before(number, item_number(game, self, "worth", self.worth)):
-            raise self.refuse("worth", f"the item {self.worth}, which not every player has been dealt,")
+        if self.worth:
+            check_worth(game, self, "worth", self.worth, number)
 
     def _left(self, turn: int) -> float:
         """Return what the sum has shrunk to at an offer."""
@@ -150,8 +150,8 @@ class Offer(Step):
             words.say(
                 f"If the last offer is answered by {self.reject_word}, the first player gets {first} and the second "
                 f"player gets {second}.",
-                f"When {self.reject_word} answers the last offer, {first} go to the first player and {second} to the "
-                "second.",
+                f"When {self.reject_word} answers the last offer, the first player receives {first} and the second one "
+                f"{second}.",
             )
         )
         if self.worth:

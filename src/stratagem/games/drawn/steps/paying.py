@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, ClassVar
 
 from stratagem.games.drawn.description import ROLES, GameDescription, RoundState, Step, Words
-from stratagem.games.drawn.steps.base import item_number, seats_of, step_of_choice
+from stratagem.games.drawn.steps.base import check_worth, item_number, seats_of, step_of_choice
 from stratagem.games.drawn.steps.choosing import Choose, is_number
 
 _MOST_CELLS = 64
@@ -31,8 +31,8 @@ class Split(Step):
 
     def check(self, game: GameDescription, number: int) -> None:
         check_numbers(game, self, "demand", self.demand, number)
-        if self.worth and not game.dealt_before(number, item_number(game, self, "worth", self.worth)):
-            raise self.refuse("worth", f"the item {self.worth}, which not every player has been dealt,")
+        if self.worth:
+            check_worth(game, self, "worth", self.worth, number)
 
     def begin(self, state: RoundState) -> None:
         description = state.game.description
@@ -245,7 +245,7 @@ class PayoffTable(Step):
             words.say(f"the {role} player", f"player {place}") for place, role in enumerate(ROLES[: game.seats], 1)
         ]
         rows = [f"- {', '.join(labels)}: {', '.join(f'{pay:g}' for pay in cell)}" for labels, cell in self._cells(game)]
-        out = words.say("It pays nothing if one of these players is out.", "Without one of them there is no payment.")
+        out = words.say("It pays nothing if one of these players is out.", "Without one of them there is no payoff.")
         return [
             words.say(
                 f"Payment by a table: each line has {_join(names)}, and after the colon what {_join(roles)} get.",

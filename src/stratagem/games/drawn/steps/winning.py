@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from stratagem.games.base import Seat
 from stratagem.games.drawn.description import GameDescription, RoundState, Step, Words
 from stratagem.games.drawn.events import Event
-from stratagem.games.drawn.steps.base import item_number, seats_of, step_of_choice
+from stratagem.games.drawn.steps.base import check_worth, item_number, seats_of, step_of_choice
 from stratagem.games.drawn.steps.choosing import Choose, is_number
 
 Order = Literal["high", "low", "pair", "near", "sum", "suit"]
@@ -49,7 +49,7 @@ class Showdown(Step):
         )
         if {"pair", "near", "suit"} & {*self.order} and not opened:
             raise self.refuse("order", f"an order that needs an open {self.item}, and none is laid open before,")
-        if {"sum", "near"} & {*self.order} and not all(isinstance(value, int) for value in game.items[item].values):
+        if {"sum", "near"} & {*self.order} and not game.items[item].is_counted:
             raise self.refuse("order", f"an order that counts, and the values of the item {self.item} are no numbers,")
         if "suit" in self.order and not game.items[item].suits:
             raise self.refuse("order", f"suits, which the item {self.item} does not have,")
@@ -161,8 +161,7 @@ class Sale(Step):
         step = game.steps[step_of_choice(game, self, "bid", self.bid, number)]
         if not isinstance(step, Choose) or step.by != "each":
             raise self.refuse("bid", f"the choice {self.bid!r}, which not every player makes,")
-        if not game.dealt_before(number, item_number(game, self, "item", self.item)):
-            raise self.refuse("item", f"the item {self.item}, which not every player has been dealt,")
+        check_worth(game, self, "item", self.item, number)
         if self.reserve < 0:
             raise self.refuse("reserve", "an amount below 0")
         if self.amounts and len(self.amounts) != len(step.options):
@@ -241,11 +240,13 @@ class Sale(Step):
                 f"The highest {self.bid} buys a thing; {worth}.",
             )
         )
+        least = f", but at least {words.amount(self.reserve)}" if self.reserve else ""
         lines.append(
             {
                 "first": words.say("The winner pays its own bid.", "The buyer pays what it bid."),
                 "second": words.say(
-                    "The winner pays the second-highest bid.", "The buyer pays the next bid below, or an equal one."
+                    f"The winner pays the second-highest bid{least}.",
+                    f"The buyer pays the next bid below, or an equal one{least}.",
                 ),
                 "all": words.say(
                     "Every player pays its own bid, winner or not.", "All pay what they bid, buyer or not."
