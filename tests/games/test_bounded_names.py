@@ -87,6 +87,7 @@ def test_huge_games_of_strangers_are_refused_in_one_sentence():
     f"talk(kuhn, words=[{','.join(f'a{n}' for n in range(100))}])",
     "talk(talk(talk(talk(kuhn))))",
     "rules:rules:rules:rules:kuhn",
+    "drawn(family=cards, size=large)",
     "kuhn(hands=" + "9" * 1900 + ")",
     "kuhn" + " " * 5000,
     "spiel:hex(" + "(" * 1500,

@@ -92,16 +92,26 @@ def _check_call(text: str, depth: int) -> None:
     else:
         return
     largest = largest_of(factory)
+    for option, values in _declared(factory, "costly").items():
+        if options.get(option) in values:
+            raise BadParameter(
+                f"{call.name} has {option}={options[option]} only where the user names it, since it takes long: {_HOW}."
+            )
     for option, value in (*((f"{number}. parameter", value) for number, value in enumerate(args, 1)), *options.items()):
         check_value(call.name, option, value, largest.get(option))
 
 
 def largest_of(factory: Callable[..., Any]) -> Mapping[str, float]:
     """Return the largest values that the game of a factory declares."""
+    return _declared(factory, "largest")
+
+
+def _declared(factory: Callable[..., Any], name: str) -> Mapping[str, Any]:
+    """Return a table that the class of a factory's games declares."""
     while isinstance(factory, partial):
         factory = factory.func
     kind = factory if isclass(factory) else get_type_hints(factory).get("return")
-    declared = getattr(kind, "largest", {})
+    declared = getattr(kind, name, {})
     return declared if isinstance(declared, Mapping) else {}
 
 

@@ -13,6 +13,8 @@ from stratagem.base.errors import CannotCompute
 from stratagem.games.key import Key
 
 CONSONANTS, VOWELS, LAST = "bdklmnprstvz", "aeiou", "bkvz"
+_AVOIDED = ("sudok", "nazi", "rape", "kike", "pedo", "puta")
+"""Letters that no generated word has: they are those of words with a meaning, most of them of insults."""
 _TRIES = 10_000
 _SHORTEST = 3
 """Letters from which on a word of the game must not stand inside a generated word."""
@@ -44,7 +46,8 @@ def _one(letters: Sequence[str], key: Key) -> str:
 
 
 def _is_clear(word: str, avoided: frozenset[str]) -> bool:
-    return not any(other in word for other in avoided if len(other) >= _SHORTEST)
+    found = any(other in word for other in avoided if len(other) >= _SHORTEST)
+    return not found and not any(other in word for other in _AVOIDED)
 
 
 def _gaps(word: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 from stratagem.base.errors import CannotCompute
@@ -17,10 +18,12 @@ from stratagem.games.sequence_form import SequenceForm
 from stratagem.games.tree import GameTree
 from stratagem.games.tree_walk import walk
 
-NODES: dict[Size, tuple[int, int]] = {"small": (20, 2_000), "medium": (400, 20_000), "large": (4_000, 150_000)}
+NODES: dict[Size, tuple[int, int]] = {"small": (20, 2_000), "medium": (200, 20_000), "large": (2_000, 150_000)}
 """Smallest and largest number of nodes of the tree, by size."""
-_LONGEST = 1_600
-"""Largest number of characters of the rules, so that a prompt has under 500 tokens."""
+_LONGEST = 400
+"""Largest number of pieces of the rules, so that a prompt has under 500 tokens of SmolLM2's."""
+_PIECE = re.compile(r"[A-Za-z]+|\d|[^\sA-Za-z\d]|\n")
+_INVENTED = re.compile(r"[a-z]{4}[bkvz]us?", re.IGNORECASE)
 _EPISODES = 3
 """Episodes of the conformance checks at the draw; `verify-game` plays more."""
 
@@ -39,7 +42,7 @@ def accept(description: GameDescription, size: Size, margins: str = "usual") -> 
     """Try a description: the first reason that refuses it, or its digest and figures."""
     low, high = NODES[size]
     game = WrittenGame(text=write_description(description))
-    if max(len(game.rules(seat)) for seat in range(description.seats)) > _LONGEST:
+    if max(count_pieces(game.rules(seat)) for seat in range(description.seats)) > _LONGEST:
         return Acceptance("its rules are too long")
     try:
         tree = walk(game, high)
@@ -56,6 +59,12 @@ def accept(description: GameDescription, size: Size, margins: str = "usual") -> 
     if not report.ok:
         return Acceptance(f"it does not conform: {', '.join(report.failed)}", digest, worth)
     return Acceptance("", digest, worth)
+
+
+def count_pieces(text: str) -> int:
+    """Count the pieces of a text, which are about its tokens: a generated word has four in capitals, and else three."""
+    pieces = _PIECE.findall(text)
+    return sum((4 if piece.isupper() else 3) if _INVENTED.fullmatch(piece) else 1 for piece in pieces)
 
 
 def examine(tree: GameTree) -> tuple[Worth, str, TreeSolution]:

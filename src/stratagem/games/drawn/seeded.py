@@ -18,6 +18,8 @@ class DrawnGame(DescribedGame):
     """Game that nobody has seen: drawn by a seed, walked, solved, and accepted as worth playing."""
 
     largest: ClassVar = {"seed": 2.0**63}
+    costly: ClassVar = {"size": ("large",)}
+    """Values that a record, a recipe or a page does not name, since such a game may take a minute to draw."""
 
     seed: int = 0
     family: str = "cards"

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stratagem.games.drawn.description import Step
+from stratagem.games.drawn.description import Role, Step
 from stratagem.games.drawn.generator.lexicon import Lexicon
 from stratagem.games.drawn.generator.sketch import Size, Sketch, free_choice, grown, number_choice
 from stratagem.games.drawn.items import DealtItem
 from stratagem.games.drawn.steps.choosing import Choose, Option
 from stratagem.games.drawn.steps.dealing import Deal, Show
 from stratagem.games.drawn.steps.offering import Offer
-from stratagem.games.drawn.steps.paying import GiftPool, Split
+from stratagem.games.drawn.steps.paying import Split
 from stratagem.games.drawn.steps.winning import PRICES, Sale
 
 _TIMES = ("together", "in turn, seen", "in turn, hidden")
@@ -58,44 +58,33 @@ def _shown_when(time: str) -> str:
     return "at once" if time == "in turn, seen" else "after"
 
 
-_TALKS = ("none", "talk by first", "talk by second", "talk by both")
+_BEFORE = ("nothing", "talk by first", "talk by second", "talk by both", "one value shown", "one value shown, talk")
+_KINDS = ("demands", "demands in turn", "one offer", "offers", "offers")
 
 
 def sketch_bargaining(words: Lexicon, size: Size) -> Sketch:
-    """Draw a game about dividing a sum, or about giving to a common pool."""
-    kind = words.one("kind", ("demands", "demands in turn", "one offer", "offers", "offers", "gifts"))
-    valued, talk = words.chance("valued", 50), words.one("talk", _TALKS)
+    """Draw a game about dividing a sum: by demands at once or in turn, or by offers."""
+    kind = words.one("kind", _KINDS)
+    valued = words.chance("valued", 65)
+    before = words.one("before", _BEFORE) if valued else "nothing"
     item = words.item("value", words.whole("values", 2, grown(size, 2, 3, 3)), numbers=True, again=True)
-    steps: list[Step] = [Deal(item.name)] if valued else []
-    if valued or kind == "gifts":
-        steps += _talk(words, talk)
+    steps: list[Step] = [Deal(item.name), *_before(words, before, item)] if valued else []
     worth = item.name if valued else ""
     sum_, step = _sum(words, size)
-    rounds = 1
+    rounds, how = 1, ""
     if kind.startswith("demands"):
         in_turn = kind == "demands in turn"
         parts = range(0, sum_ + 1, step)
         demand = number_choice(words, parts, together=not in_turn, shown="at once" if in_turn else "after")
         steps += [demand, Split(demand.name, float(sum_), worth, float(words.one("else", (0, 0, 1))))]
-        rounds = 2 if not valued and not in_turn and words.chance("twice", 40) else 1
-    elif kind == "gifts":
-        gifts = words.rising("gift", words.whole("gifts", 2, 4), 0, 6)
-        gift = number_choice(words, gifts, together=words.chance("together", 60), shown="at once")
-        steps += [gift, GiftPool(gift.name, words.one("factor", (1.2, 1.5, 1.8)))]
-        rounds = 1 if valued else 2
+        rounds = 2 if not valued and words.chance("twice", 50) else 1
     else:
-        steps.append(_offer(words, kind, sum_, step, worth, size))
-    shrinks = any(isinstance(step, Offer) and step.shrink for step in steps)
-    structure = (
-        "bargaining",
-        kind,
-        "valued" if valued else "",
-        talk if valued or kind == "gifts" else "",
-        "shrinks" if shrinks else "",
-        f"{rounds} rounds",
-    )
-    items = (item,) if valued else ()
-    return Sketch(items, tuple(steps), structure, 2, rounds)
+        offer = _offer(words, kind, sum_, step, worth, size)
+        steps.append(offer)
+        fallback = "equal" if offer.else_pays[0] == offer.else_pays[1] else "unequal"
+        how = f"{offer.turns} offers, {'shrinking, ' if offer.shrink else ''}{fallback} without one"
+    structure = ("bargaining", kind, "valued" if valued else "", before, how, f"{rounds} rounds")
+    return Sketch((item,) if valued else (), tuple(steps), structure, 2, rounds)
 
 
 def _sum(words: Lexicon, size: Size) -> tuple[int, int]:
@@ -114,9 +103,12 @@ def _offer(words: Lexicon, kind: str, total: int, step: int, worth: str, size: S
     return Offer(total, step, turns, shrink, other, worth, *words.actions(3))
 
 
-def _talk(words: Lexicon, talk: str) -> list[Step]:
-    """Return a message without any cost before the talks."""
-    if talk == "none":
-        return []
-    by = {"talk by first": "first", "talk by second": "second", "talk by both": "each"}[talk]
-    return [free_choice(words, 2, by=by, together=True)]
+def _before(words: Lexicon, before: str, item: DealtItem) -> list[Step]:
+    """Return what happens before the talks: a value is shown, or messages without any cost are sent."""
+    steps: list[Step] = []
+    if "shown" in before:
+        steps.append(Show(item.name, words.one("shows", ("first", "second"))))
+    if "talk" in before:
+        by: dict[str, Role] = {"talk by first": "first", "talk by second": "second"}
+        steps.append(free_choice(words, 2, by=by.get(before, "each"), together=True))
+    return steps

@@ -20,9 +20,10 @@ def sketch_matrix(words: Lexicon, size: Size) -> Sketch:
     time = words.one("time", ("together", "together", "in turn"))
     state = words.one("state", ("none", "none", "first knows", "second knows", "both know", "each has one"))
     kind = words.one("kind", _KINDS)
-    rounds = 1 if state == "each has one" else words.whole("rounds", 1, grown(size, 2, 2, 3))
+    least, longest = grown(size, 1, 2, 3), grown(size, 2, 4, 5)
+    rounds = 1 if state == "each has one" and size == "small" else words.whole("rounds", least, longest)
     seats = 3 if state == "none" and time == "together" and words.chance("three", 20) else 2
-    most = 2 if seats == 3 or state != "none" else grown(size, 4, 4, 4) if rounds == 1 else 3
+    most = 2 if seats == 3 or state != "none" else 4 if rounds == 1 else 3
     choice = free_choice(
         words,
         words.whole("actions", 2, most),
