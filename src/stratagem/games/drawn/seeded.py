@@ -17,7 +17,7 @@ from stratagem.games.drawn.rules import DescribedGame
 class DrawnGame(DescribedGame):
     """Game that nobody has seen: drawn by a seed, walked, solved, and accepted as worth playing."""
 
-    largest: ClassVar = {"seed": 2.0**63}
+    largest: ClassVar = {"seed": 2**63}
     costly: ClassVar = {"size": ("large",)}
     """Values that a record, a recipe or a page does not name, since such a game may take a minute to draw."""
 
