@@ -54,7 +54,10 @@ def test_a_gain_below_0_stands_at_0():
     assert percent(picture.find("rect"), "x") == percent(picture.find("line"), "x1")
 
 
-@pytest.mark.parametrize("figures", [{"value": 0.2}, {"chance": 0.5}, {"value": 0.0, "chance": 0.0}])
+@pytest.mark.parametrize(
+    "figures",
+    [{"value": 0.2}, {"chance": 0.5}, {"value": 0.0, "chance": 0.0}, {"value": 0.1, "lower": -0.5, "chance": 0.0}],
+)
 def test_without_a_comparison_there_is_no_picture(figures):
     assert interval_picture(Measurement(name="x.exploitability", group="exploitability", **figures)) == ""
 

@@ -202,6 +202,8 @@ def test_verifier_draws_the_games_again(random_audit: tuple[Path, Card], tmp_pat
     assert check_draws(other, GAMES).detail == "The seed of the card draws other games."
     forged = {**data, "draws": {**data["draws"], "nonce": NONCE}}
     assert check_draws(forged, GAMES).detail == "The seed is not that of the digest and the nonce."
+    emptied = {**data, "draws": {**data["draws"], "games": {}}}
+    assert check_draws(emptied, GAMES).detail == "The seed of the card draws other games."
 
 
 def test_stopped_audit_asks_nothing_twice(random_audit: tuple[Path, Card]) -> None:
@@ -281,12 +283,17 @@ def test_wrong_nonces_are_one_sentence(tmp_path: Path) -> None:
         plan_of([GAMES], nonce=nonce_file(tmp_path, "short"))
     with pytest.raises(BadParameter, match="cannot be read"):
         plan_of([GAMES], nonce=tmp_path / "none.txt")
+    with pytest.raises(BadParameter, match="write one line"):
+        plan_of([GAMES], nonce=nonce_file(tmp_path, f" {NONCE}"))
 
 
 def test_command_writes_the_origin(tmp_path: Path) -> None:
     found = audit("random", games=GAMES, decisions=600, nonce=nonce_file(tmp_path), out=tmp_path / "a", progress=False)
     data = json.loads((tmp_path / "a" / "card.json").read_text())
     assert data["draws"]["identity_bound"] is True
+    assert check_draws(data, GAMES).agreement == "agrees"
+    forged = {**data, "draws": {**data["draws"], "commitment": "0" * 64}}
+    assert check_draws(forged, GAMES).detail == "The SHA-256 of the card is not that of its nonce."
     assert found.card.figures[0].value is None  # fewer than 8 replies a situation
     assert found.first_lines()[0].startswith(f"{GAMES}: over games that nobody has seen")
 

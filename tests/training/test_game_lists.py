@@ -4,6 +4,8 @@ import shutil
 
 import pytest
 
+from stratagem.algorithms.grpo import GRPORecipe
+from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.reinforce import REINFORCEAlgorithm, REINFORCERecipe
 from stratagem.base.errors import StratagemError
 from stratagem.games import Key
@@ -68,11 +70,35 @@ def test_stream_meets_no_game_that_is_held_out() -> None:
         ({"test_games": ["stream(matrix, 2)"]}, "only training takes a stream"),
         ({"games": ["draws(matrix, 2, seed=2)"]}, "which training meets: name another seed"),
         ({"sft": {"num_examples": 10}}, "SFT learns before any iteration"),
+        (
+            {"sft": {"sources": [{"games": ["draws(matrix, 2, seed=3)"], "teacher": "random"}]}},
+            "`test_games` has drawn",
+        ),
     ],
 )
 def test_wrong_lists_are_one_sentence(change: dict[str, object], sentence: str) -> None:
     with pytest.raises(StratagemError, match=sentence):
         REINFORCERecipe.read({**RECIPE, **change})
+
+
+def test_policies_of_seats_take_no_stream() -> None:
+    policies = {"first": {"seats": [0]}, "second": {"seats": [1]}}
+    lists = {name: RECIPE[name] for name in ("games", "validation_games")}
+    with pytest.raises(StratagemError, match="`policies` play the same games"):
+        GRPORecipe.read({**lists, "algorithm": "grpo", "policies": policies})
+
+
+@pytest.mark.parametrize(
+    ("lists", "sentence"),
+    [
+        ({"games": ["stream(matrix, 1)"], "validation_games": ["draws(matrix, 2)"]}, "plays one game, and `games` has"),
+        ({"games": ["kuhn"], "validation_games": ["draws(matrix, 2)"]}, "validated and evaluated in its game"),
+        ({"games": ["kuhn"], "test_games": ["draws(matrix, 2)"]}, "validated and evaluated in its game"),
+    ],
+)
+def test_league_has_one_game(lists: dict[str, object], sentence: str) -> None:
+    with pytest.raises(StratagemError, match=sentence):
+        LeagueRecipe.read({**lists, "algorithm": "league"})
 
 
 def test_equal_game_of_another_seed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

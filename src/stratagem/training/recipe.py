@@ -133,13 +133,19 @@ class PolicyRecipe(SamplingSettings, AnyRecipe):
 
     @model_validator(mode="after")
     def _games_apart(self) -> Self:
-        check_apart(self.games, "validation_games", self.validation_games)
-        check_apart(self.games, "test_games", self.test_games)
+        sources = self.sft.sources if self.sft is not None else ()
+        trained = (*self.games, *(game for source in sources for game in source.games))
+        check_apart(trained, "validation_games", self.validation_games)
+        check_apart(trained, "test_games", self.test_games)
         streams = list(filter(is_stream, self.games))
         if streams and not self.validation_games:
             raise ValueError(
                 f"`games` has {streams[0]}, whose games differ in each iteration: name `validation_games`, such as "
                 '["draws(cards, 8, seed=2)"]'
+            )
+        if streams and self.seats_of_learners:
+            raise ValueError(
+                f"`games` has {streams[0]}, and `policies` play the same games in each iteration: name draws(...) there"
             )
         if streams and self.sft is not None and self.sft_steps and not self.sft.sources:
             raise ValueError(

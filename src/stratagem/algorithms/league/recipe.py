@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from stratagem.algorithms.league.roles import NamedLeagueMatch, read_league_match
 from stratagem.base.renamed.metrics import MetricName
+from stratagem.games.drawn.distribution import is_stream
 from stratagem.language.models.reference import parse_model
 from stratagem.training.branched_rollouts import BranchedRolloutSettings
 from stratagem.training.learner_models import (
@@ -138,11 +139,22 @@ class LeagueRecipe(OpponentsRecipe):
         return self
 
     @model_validator(mode="after")
+    def _one_game(self) -> Self:
+        if len(self.games) != 1:
+            raise ValueError("a league plays one game: name one in `games`")
+        if is_stream(self.games[0]):
+            raise ValueError(f"a league plays one game, and `games` has {self.games[0]}: name a drawn game")
+        if self.held_out_games:
+            raise ValueError(
+                "a league is validated and evaluated in its game: leave `validation_games` and `test_games` out, and "
+                "evaluate the run by `stratagem eval` or `stratagem audit`"
+            )
+        return self
+
+    @model_validator(mode="after")
     def _whole(self) -> Self:
         if self.overlap:
             raise ValueError("learners of a league meet each other's present weights: leave `overlap` at 0")
-        if len(self.games) != 1:
-            raise ValueError("a league plays one game: name one in `games`")
         if self.train != "adapter":
             raise ValueError('members of a league are adapters: leave `train` at "adapter"')
         for name in (*self.learners, *self.members):

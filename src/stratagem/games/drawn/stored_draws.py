@@ -1,7 +1,8 @@
 """Drawn games on disk: the number of the accepted sketch, so that a later process draws the game without its search.
 
 A stored draw is used only if its file is whole, the rules of games have not changed since, and the sketch of its number
-is the game of the stored digest. Otherwise the game is drawn anew, so a wrong file changes no draw.
+is the game of the stored digest. Otherwise the game is drawn anew, so a damaged file changes no draw. The checksum has
+no key: whoever may write the folder can change a draw.
 """
 
 from __future__ import annotations

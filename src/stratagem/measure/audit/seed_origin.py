@@ -58,6 +58,8 @@ class SeedOrigin:
             raise BadParameter(
                 f"The nonce in {file} has {len(nonce)} characters: it needs at least {LEAST_NONCE}, drawn by chance."
             )
+        if text.removesuffix("\n").removesuffix("\r") != nonce:  # the card has the nonce, and its SHA-256 is checked
+            raise BadParameter(f"The nonce in {file} has blanks or empty lines around it: write one line.")
         digest, unseen = digest_agent(agent)
         hashed = hashlib.sha256(repr((digest, GENERATOR, nonce)).encode()).digest()
         commitment = hashlib.sha256(text.encode()).hexdigest()

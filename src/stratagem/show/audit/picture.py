@@ -20,8 +20,13 @@ _SIDE = 25.0
 
 
 def interval_picture(figure: Measurement) -> Html | str:
-    """Return the picture of a figure; empty where there is none, or nothing to compare it with."""
-    return intervals_picture(f"{figure.name}, {figure.unit}", {"": figure}) if figure.chance is not None else ""
+    """Return the picture of a figure; empty where there is none, or nothing to compare it with.
+
+    A line that begins at 0 cannot show a difference, such as a gap, which is 0 for random play and may be below.
+    """
+    if figure.chance is None or (figure.chance == 0.0 and figure.lower is not None and figure.lower < 0.0):
+        return ""
+    return intervals_picture(f"{figure.name}, {figure.unit}", {"": figure})
 
 
 def intervals_picture(title: str, figures: Mapping[str, Measurement]) -> Html | str:
