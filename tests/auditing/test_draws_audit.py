@@ -167,7 +167,7 @@ def test_card_covers_random_play(random_audit: tuple[Path, Card]) -> None:
         assert figure.upper is not None
         assert figure.lower <= 1.0 <= figure.upper
         assert figure.chance == 1.0
-    gap = card.by_name[f"{GAMES}.memorisation_gap"]
+    gap = card.by_name[f"{GAMES}.unseen_gap"]
     assert gap.lower is not None
     assert gap.upper is not None
     assert gap.lower < 0.0 < gap.upper

@@ -12,7 +12,7 @@ from stratagem.games.drawn.rules import WrittenGame
 from stratagem.games.enumeration import joint_actions, outcomes, starts
 
 EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "games").glob("*.toml"))
-CARDS = '[[items]]\nname = "card"\nvalues = ["J", "Q", "K", "A"]\nsuits = ["a", "b"]\n'
+CARDS = '[[items]]\nname = "card"\nvalues = [2, 5, 6, 9]\nsuits = ["a", "b"]\n'
 DICE = '[[items]]\nname = "die"\nvalues = [1, 2, 3]\nagain = true\n'
 COINS = '[[items]]\nname = "value"\nvalues = [1, 2]\nagain = true\n'
 
@@ -83,7 +83,7 @@ GAMES = {
         'do = "deal"',
         choice(
             "move",
-            '[{word = "STAY"}, {word = "RAISE", cost = 2, needs = ["K", "A"]}, {word = "GO", leaves = true}]',
+            '[{word = "STAY"}, {word = "RAISE", cost = 2, needs = ["6", "9"]}, {word = "GO", leaves = true}]',
             'pot = true\ntogether = false\nshown = "at once"',
         ),
     )
@@ -100,7 +100,7 @@ GAMES = {
     + show('["high"]'),
     "hidden needs": CARDS
     + steps(
-        'do = "deal"', choice("move", '["L", {word = "R", needs = ["J", "Q"], cost = 1}]', 'shown = "never"'), TABLE
+        'do = "deal"', choice("move", '["L", {word = "R", needs = ["2", "5"], cost = 1}]', 'shown = "never"'), TABLE
     ),
     "swap": CARDS
     + steps('do = "ante"\namount = 0.5', 'do = "deal"', 'do = "swap"\ncost = 1', 'do = "bet"')

@@ -9,7 +9,7 @@ import pytest
 import stratagem as sg
 from stratagem.base.errors import UnknownName
 from stratagem.measure.audit.checks.catalogue import CHECKS
-from stratagem.measure.audit.probes.catalogue import PROBES, TALK_PROBES
+from stratagem.measure.audit.probes.catalogue import DRAWS, PROBES, TALK_PROBES
 from stratagem.measure.audit.probes.exploiter import ExploiterProbe
 from stratagem.measure.figures.audits import OF_AUDITS, audit_figure
 from stratagem.measure.figures.catalogue import all_figures, figures_of, find_figure, stored_figure
@@ -97,7 +97,7 @@ def test_numbers_of_a_card_have_the_unit_of_the_catalogue(tmp_path):
 
 
 def test_every_quantity_of_an_audit_is_in_the_catalogue():
-    quantities = {name for one in (*PROBES, *TALK_PROBES, ExploiterProbe, *CHECKS) for name in one.quantities}
+    quantities = {name for one in (*PROBES, *TALK_PROBES, DRAWS, ExploiterProbe, *CHECKS) for name in one.quantities}
     assert {figure.key for figure in OF_AUDITS} == {f"GAME.{name}" for name in quantities}
 
 

@@ -14,6 +14,7 @@ from stratagem.algorithms.league.state import LeagueState
 from stratagem.algorithms.machine_choices import choose_by_memory, choose_formats
 from stratagem.algorithms.memory_sizes import USED
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
+from stratagem.base.consent.table import commanding
 from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -118,7 +119,7 @@ def test_model_of_a_stranger_in_a_learners_table_needs_consent(tmp_path):
     (stranger / "two.toml").write_text(
         'algorithm = "grpo"\n[policies.row]\nseats = [0]\n[policies.column]\nseats = [1]\nmodel = "hf:a/stranger"\n'
     )
-    with pytest.raises(sg.StratagemError, match=r"two\.toml would contact huggingface\.co"):
+    with commanding(), pytest.raises(sg.StratagemError, match=r"two\.toml would contact huggingface\.co"):
         sg.dry_run(stranger / "two.toml")
 
 

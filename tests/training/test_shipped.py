@@ -86,9 +86,9 @@ def test_removed_recipe_is_told_what_to_write(name):
     read_any([recipe_path(recipe) for recipe in successor.recipes], {**successor.changes, "model": "tiny"})
 
 
-def test_own_recipes_beside_those_of_the_papers_are_at_most_ninety():
+def test_own_recipes_beside_those_of_the_papers_are_at_most_ninety_five():
     """A recipe that differs from another by few settings is an arm of an experiment, or `--set`."""
-    assert len([name for name in recipe_names() if not name.startswith("papers/")]) <= 90
+    assert len([name for name in recipe_names() if not name.startswith("papers/")]) <= 95
 
 
 @pytest.mark.parametrize("model", ["gemma", "tiny"])

@@ -92,7 +92,7 @@ def _check_call(text: str, depth: int) -> None:
     else:
         return
     largest = largest_of(factory)
-    for option, values in _declared(factory, "costly").items():
+    for option, values in _declared_table(factory, "costly").items():
         if options.get(option) in values:
             raise BadParameter(
                 f"{call.name} has {option}={options[option]} only where the user names it, since it takes long: {_HOW}."
@@ -103,10 +103,10 @@ def _check_call(text: str, depth: int) -> None:
 
 def largest_of(factory: Callable[..., Any]) -> Mapping[str, float]:
     """Return the largest values that the game of a factory declares."""
-    return _declared(factory, "largest")
+    return _declared_table(factory, "largest")
 
 
-def _declared(factory: Callable[..., Any], name: str) -> Mapping[str, Any]:
+def _declared_table(factory: Callable[..., Any], name: str) -> Mapping[str, Any]:
     """Return a table that the class of a factory's games declares."""
     while isinstance(factory, partial):
         factory = factory.func

@@ -22,7 +22,7 @@ from stratagem.games.drawn.generator.sketch import Size
 from stratagem.games.drawn.stored_draws import GameDraw
 from stratagem.games.key import Key
 
-MOST = 10_000
+MOST = 1_000
 """Largest number of games of a distribution."""
 _TRIES = 50
 """Draws in a row without a new game after which a family is exhausted."""

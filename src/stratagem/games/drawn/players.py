@@ -40,7 +40,8 @@ def _rows_of(tree: GameTree, policy: Floats) -> Rows:
     rows: dict[tuple[Seat, str], Mix] = {}
     for number, known in enumerate(tree.information_sets):
         first, after = tree.slots[number], tree.slots[number + 1]
-        mix = dict(zip(known.actions, policy[first:after].tolist(), strict=True))
+        shares = zip(known.actions, policy[first:after].tolist(), strict=True)
+        mix = {action: share for action, share in shares if share > 0.0}
         if rows.setdefault((known.seat, known.view.info_key), mix) != mix:
             raise CannotCompute("The keys of the views do not tell the information sets of this game apart.")
     return rows

@@ -62,7 +62,7 @@ _OWN = (
         "sum over kuhn and leduc of the exploitability in shares of the payoff range, by that of random play",
     ),
     Figure(
-        "memorisation_gap",
+        "unseen_gap",
         "gap between drawn and known games",
         "random play's",
         "lower",

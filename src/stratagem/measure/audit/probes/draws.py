@@ -79,13 +79,15 @@ class DrawsProbe:
         "exploitability_share": "exploitability",
         "worst_share": "exploitability",
         "known_ratio": "exploitability",
-        "memorisation_gap": "exploitability",
+        "unseen_gap": "exploitability",
     }
 
     def why_not(self, task: Task) -> str:
         assert task.draws is not None
         if task.draws.count < FEWEST:
             return f"Limits over games need at least {FEWEST} of them, and {task.text} has {task.draws.count}."
+        if task.decisions < 2 * _LEAST * task.draws.count:  # a game has two situations or more; draws take long
+            return f"{task.text} needs more than {task.decisions} decisions: {_LEAST} of each situation of every game."
         try:
             number = sum(len(one.gain.questions) for one in _games_of(task))
         except CannotCompute as error:
@@ -133,7 +135,7 @@ class DrawsProbe:
             "known_ratio": _fill(
                 beside, is_known, sum(replies[split:]), f"{' and '.join(KNOWN)} as fixed games, over replies.", 1.0
             ),
-            "memorisation_gap": {
+            "unseen_gap": {
                 **_fill(
                     gap,
                     is_known,
@@ -143,7 +145,8 @@ class DrawsProbe:
                     0.0,
                 ),
                 "best": None,
-                "p": p_of_known(drawn, known),
+                # few games have few values of p, so a gap whose limits hold 0 is no alarm
+                "p": p_of_known(drawn, known) if gap.lower > 0.0 else 1.0,
                 "null": "the known games are to it as drawn games are",
             },
         }
