@@ -147,10 +147,12 @@ class SupervisedStage(Stage):
         return self.policy.state()
 
     def restore(self, state: State, folder: Path) -> None:
-        self.policy.restore(state, folder)
+        if not self.artifacts.finished:
+            self.policy.restore(state, folder)
 
     def write(self, folder: Path) -> None:
-        self.policy.write(folder)
+        if not self.artifacts.finished:  # else its adapter is merged, and the model saved
+            self.policy.write(folder)
 
 
 def check_imitated(recipe: PolicyRecipe, games: Sequence[Game[Any]], run: RunFolder) -> None:
