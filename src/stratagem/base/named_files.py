@@ -84,15 +84,11 @@ def files_in(texts: Iterable[str], folder: Path | None = None) -> Iterator[str]:
 
 
 def descriptions_in(texts: Iterable[str], folder: Path | None = None) -> Iterator[str]:
-    """Yield each text that ends as the name of a file that may describe a game, `FILE.toml`, alone or within a name.
-
-    A file that is not there is no need: other texts, such as the recipes of a table, end so, too.
-    """
+    """Yield each text that ends as the name of a description of a game, `FILE.toml`, alone or within another name."""
     for text in texts:
         for piece in [text] if is_file_name(text, folder) else _ENDS.split(text):
-            file = piece.strip().rpartition(":")[2]  # after a prefix such as `rules:`
-            if file.endswith(DESCRIPTION_SUFFIX) and any(map(is_file, _places(file, folder))):
-                yield file
+            if piece.strip().endswith(DESCRIPTION_SUFFIX):
+                yield piece.strip().rpartition(":")[2]  # after a prefix such as `rules:`
 
 
 def is_file_name(text: str, folder: Path | None = None) -> bool:

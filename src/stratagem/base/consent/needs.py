@@ -115,11 +115,14 @@ def hosts_in(text: str) -> Iterator[Host]:
 
 def reads_in(text: str, folder: Path | None = None) -> Iterator[Path]:
     """Yield the paths of models and data that a text names, from the working directory, or from the folder of it."""
-    for name in (*(found["path"] for found in _READ.finditer(text)), *descriptions_in([text], folder)):
+    described = set(descriptions_in([text], folder))
+    for name in (*(found["path"] for found in _READ.finditer(text)), *described):
         with suppress(OSError, ValueError, RuntimeError):  # no path can be so
             path = Path(name.strip()).expanduser()
             there = None if folder is None or path.exists() else folder / path
-            yield (there if there is not None and there.exists() else path).resolve()
+            found = there if there is not None and there.exists() else path
+            if name not in described or found.exists():  # other texts end so, too, such as the recipes of a table
+                yield found.resolve()
 
 
 def texts_of(data: object) -> Iterator[str]:
