@@ -32,7 +32,7 @@ function DescribedFace({ frame, episode }) {
     <p class="middle">${rounds > 1 && html`<span class="dim">Round ${frame.round + 1}</span>`}
       ${frame.open.length > 0 && html`<span>Open <${Hand} pieces=${frame.open} /></span>`}
       ${frame.pot > 0 && html`<span>Pot <b>${amount(frame.pot, unit)}</b></span>`}</p>
-    <div class="scroll"><table><thead><tr><th>Seat</th><th>Holds</th><th>Actions</th>${put && html`<th>In the pot</th>`}${paid && html`<th>Payoff</th>`}</tr></thead>
+    <div class="scroll" tabindex="0"><table><thead><tr><th>Seat</th><th>Holds</th><th>Actions</th>${put && html`<th>In the pot</th>`}${paid && html`<th>Payoff</th>`}</tr></thead>
     <tbody>${frame.seats.map((one, seat) => html`<tr key=${seat} class=${`${frame.to_act.includes(seat) ? 'now' : ''} ${one.out ? 'out' : ''}`}>
       <th scope="row"><${Seat} seat=${seat} /> <span class="name">${short(episode.players[seat] ?? '')}</span>${frame.to_act.includes(seat) && html` <span class="dim">to act</span>`}</th>
       <td><${Hand} pieces=${one.hand} /></td>
