@@ -150,7 +150,7 @@ def test_scopal_of_all_weights_fits_by_the_tracker(fake_ranks, monkeypatch):
             ids, mask = torch.zeros(1, width, dtype=torch.long), torch.zeros(1, 1, width, width, dtype=torch.bfloat16)
             states = shard.policy.decoder_pass(TokenRows(ids, ids, mask), torch.zeros(wanted, dtype=torch.long))
             queries = TokenQueries([0] * wanted, [1.0] * wanted, nothing, nothing, nothing)
-            chunk = chunk_size(shape.vocabulary, on_gpu=True)
+            chunk = chunk_size(shape.vocabulary, 512)
             return token_outputs(head_of(shard.policy.lm), states, queries, chunk)
 
         def step():

@@ -86,7 +86,7 @@ def test_the_iterations_go_on_with_the_adapter_of_sft(tmp_path, four_bits):
     assert models["start"].adapter == f"base/adapters/{START}"
     assert models["base"].adapter is None
     start = load(f"run:{run.path}@start")
-    policy = algorithm.main_stage().policy
+    policy = algorithm.main_stage().learners[""]
     assert policy.learner.reference == START
     for theirs, own in zip(adapter_parameters(start, START), policy.weights, strict=True):
         assert torch.equal(theirs, own)
