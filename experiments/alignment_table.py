@@ -7,7 +7,6 @@ from functools import partial
 from itertools import product
 from pathlib import Path
 from statistics import fmean
-from typing import Any
 
 import torch
 from result_tables import (
@@ -17,17 +16,12 @@ from result_tables import (
     family_tests,
     finished,
     known_arms,
-    markdown,
-    mean_with_error,
     merged,
-    row_of_test,
-    table_of_tests,
-    write_results,
+    write_tests,
 )
 
 from stratagem.algorithms.shapellm.metrics import CERTAIN, all_memory_one
 from stratagem.algorithms.shapellm.shapers.memory_one import STATES, MemoryOneGame
-from stratagem.base.provenance import provenance
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.show.reports.run_data import RunData
@@ -103,13 +97,4 @@ def table(folder: Path, out: Path) -> None:
     """Add the runs of a folder to the JSON, and print the tables of the page."""
     old = known_arms(out)
     rows = merged(old, collected(folder, old))
-    tests = [row_of_test(name, test) for name, test in tested(rows)]
-    every: list[Any] = [row for arm in sorted(rows) for row in rows[arm]]
-    write_results(out, {"made by": provenance(), "tests": tests, "runs": every})
-    print(markdown(["arm", "seeds", *FIGURES], (_arm(arm, rows[arm]) for arm in sorted(rows))))
-    print()
-    print(table_of_tests(tests))
-
-
-def _arm(arm: str, rows: Sequence[Row]) -> list[str]:
-    return [arm, str(len(rows)), *(mean_with_error([row[name] for row in rows]) for name in FIGURES)]
+    write_tests(out, rows, tested(rows), FIGURES)

@@ -16,16 +16,11 @@ from result_tables import (
     family_tests,
     finished,
     known_arms,
-    markdown,
-    mean_with_error,
     merged,
-    row_of_test,
-    table_of_tests,
-    write_results,
+    write_tests,
 )
 
 from stratagem.api.collusions import collusion
-from stratagem.base.provenance import provenance
 from stratagem.games.auction import BIDS, Auction
 from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game
@@ -164,13 +159,4 @@ def table(folder: Path, out: Path) -> None:
     """Add the runs of a folder to the JSON, and print the tables of the page."""
     old = known_arms(out)
     rows = merged(old, collected(folder, old))
-    tests = [row_of_test(name, test) for name, test in tested(rows)]
-    every: list[Any] = [row for arm in sorted(rows) for row in rows[arm]]
-    write_results(out, {"made by": provenance(), "tests": tests, "runs": every})
-    print(markdown(["arm", "seeds", *SHOWN], (_arm(arm, rows[arm]) for arm in sorted(rows))))
-    print()
-    print(table_of_tests(tests))
-
-
-def _arm(arm: str, rows: Sequence[Row]) -> list[str]:
-    return [arm, str(len(rows)), *(mean_with_error([row[name] for row in rows if name in row]) for name in SHOWN)]
+    write_tests(out, rows, tested(rows), SHOWN)

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from stratagem.base.provenance import provenance
 from stratagem.base.renamed.metrics import present_table
 from stratagem.games.key import Key
 from stratagem.measure.comparisons import Family
@@ -231,3 +232,19 @@ def mean_with_error(values: Sequence[float], digits: int = 3) -> str:
     estimate = with_interval(values)
     error = "" if estimate.se is None else f" \u00b1 {estimate.se:.{digits}f}"
     return f"{estimate.mean:.{digits}f}{error}"
+
+
+def write_tests(
+    path: Path, rows: Mapping[str, Sequence[Row]], tested: Iterable[tuple[str, PairedTest]], shown: Sequence[str]
+) -> None:
+    """Write the runs of all arms with their tests, and print both as tables; `shown` are the figures of an arm."""
+    tests = [row_of_test(name, test) for name, test in tested]
+    every = [row for arm in sorted(rows) for row in rows[arm]]
+    write_results(path, {"made by": provenance(), "tests": tests, "runs": every})
+    print(markdown(["arm", "seeds", *shown], (_means(arm, rows[arm], shown) for arm in sorted(rows))))
+    print()
+    print(table_of_tests(tests))
+
+
+def _means(arm: str, rows: Sequence[Row], shown: Sequence[str]) -> list[str]:
+    return [arm, str(len(rows)), *(mean_with_error([row[name] for row in rows if name in row]) for name in shown)]

@@ -76,9 +76,6 @@ class DescribedGame(DescribedRules):
         )
         return f"{ROLES[(seat - first) % seats]}: {seen}"
 
-    def all_actions(self) -> tuple[str, ...]:
-        return ()
-
     def vocabulary(self) -> tuple[str, ...]:
         known = self.description
         words = [word for step in known.steps for word in (*step.words(), step.name) if word]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from stratagem.games.base import Seat
 from stratagem.games.drawn.description import ROLES, GameDescription, Role, RoundState, Step
-from stratagem.games.drawn.items import DealtItem
 
 
 def item_number(game: GameDescription, step: Step, field: str, name: str) -> int:
@@ -48,8 +47,3 @@ def seats_of(state: RoundState, role: Role) -> tuple[Seat, ...]:
         return order if True not in out else tuple([seat for seat in order if not out[seat]])
     seat = order[ROLES.index(role)]
     return () if out[seat] else (seat,)
-
-
-def worth_of(item: DealtItem, face: int) -> float:
-    """Return the number of a face; its place from the lowest on where faces are no numbers."""
-    return item.numbers[face]
