@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from cheap_talk_equilibria import channel_information, grid_equilibria, most_informative, numbered
+from dots import Dot, picture
 from result_tables import (
     FinishedRun,
     Row,
@@ -30,6 +31,7 @@ from result_tables import (
 )
 
 from stratagem.api.talks import talk
+from stratagem.base.files import write_file
 from stratagem.base.provenance import provenance
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
@@ -37,6 +39,7 @@ from stratagem.games.sender_receiver import RECEIVER, SENDER, SenderReceiver
 from stratagem.measure.exploitability.exact import exact
 from stratagem.measure.openings import opening_policy
 from stratagem.measure.rates import wilson
+from stratagem.measure.statistics import with_interval
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
 from stratagem.players.seated import SeatedPlayers
@@ -68,6 +71,8 @@ PAIRS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "entropy": {"information, low entropy bonus less high, b = 1": ("low-1", "self-1", INFORMATION)},
 }
 """Arm, control (none: 0) and figure of every declared test."""
+SELF_PLAY = {"self": "tiny", "table": "table, honest start", "table-even": "table, even start"}
+"""What the picture shows at each bias, by the beginning of the arm's name."""
 SHOWN = (
     "steps", "settled", "NashConv", "greedy NashConv", INFORMATION, "above theory", "information of the message",
     "honesty", DECEPTION, "sender's return", RECEIVED,
@@ -195,10 +200,26 @@ def table(folder: Path, out: Path) -> None:
     tests = [row_of_test(name, test) for name, test in tested(rows)]
     every: list[Any] = [row for arm in sorted(rows) for row in rows[arm]]
     write_results(out, {"made by": provenance(), "tests": tests, "runs": every})
+    title = "What the action tells about the state, in nats of at most 1.79"
+    write_file(out.with_suffix(".svg"), picture(list(_dots(rows)), title, 0.0, 2.0))
     heads = ["arm", "seeds", *SHOWN, "equilibrium", "blocks of an equilibrium", "by chance"]
     print(markdown(heads, (_arm(arm, rows[arm]) for arm in sorted(rows))))
     print()
     print(table_of_tests(tests))
+
+
+def _dots(rows: Mapping[str, Sequence[Row]]) -> Iterator[Dot]:
+    """Yield at each bias the theory's most informative equilibrium, marked, and the mean of each arm in self-play."""
+    game = make_game("sender-receiver")
+    assert isinstance(game, SenderReceiver)
+    for bias in BIASES:
+        most = most_informative(game.states, float(bias))
+        yield Dot(f"b = {bias}: most informative equilibrium", most, most, most, marked=True)
+        for start, label in SELF_PLAY.items():
+            if (arm := f"{start}-{bias}") in rows:
+                found = with_interval([float(row[INFORMATION]) for row in rows[arm]])
+                low, high = (found.mean if end is None else end for end in (found.low, found.high))
+                yield Dot(f"b = {bias}: {label}", found.mean, low, high)
 
 
 def _arm(arm: str, rows: Sequence[Row]) -> list[str]:

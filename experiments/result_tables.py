@@ -151,7 +151,7 @@ def _with_digests(data: Any, folder: Path) -> Any:
 def store_recipe(recipe: Mapping[str, Any], folder: Path) -> str:
     """Write a recipe as DIGEST.json, and return its digest."""
     digest = recipe_digest(recipe)
-    folder.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / f"{digest}.json").write_text(indented(recipe), encoding="utf-8")
     return digest
 
