@@ -11,6 +11,7 @@ SHORT_RESULTS = (
     *(
         "audit",
         "board",
+        "cheap-talk",
         "collapse",
         "coverage",
         "deal-coverage",
