@@ -24,7 +24,6 @@ DEFINED = re.compile(r"^ *(?:class|(?:async )?def) (\w+)|^(\w+) = ", re.MULTILIN
 """A class, a function or an alias; to parse all of the code takes seconds."""
 FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 OTHERS = {
-    "Berlin": "a word of a message",
     "CFRPlusSolver": "OpenSpiel",
     "DPOTrainer": "trl",
     "Discrete": "gymnasium",
