@@ -72,7 +72,7 @@ PAIRS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
 }
 """Arm, control (none: 0) and figure of every declared test."""
 SELF_PLAY = {"self": "tiny", "table": "table, honest start", "table-even": "table, even start"}
-"""What the picture shows at each bias, by the beginning of the arm's name."""
+"""Labels of the picture by the beginning of the arm's name; the bias follows it."""
 SHOWN = (
     "steps", "settled", "NashConv", "greedy NashConv", INFORMATION, "above theory", "information of the message",
     "honesty", DECEPTION, "sender's return", RECEIVED,
