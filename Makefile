@@ -231,6 +231,7 @@ site: $(READY) $(SITE)/.ready ## build the documentation site into site/, and ch
 	rm -rf site/$(VERSION)
 	$(SITE)/bin/sphinx-build -q -W --keep-going -c docs/site -d build/site . site/$(VERSION)
 	cp -r docs/images site/$(VERSION)/docs/
+	$(SITE)/bin/python docs/site/plain_pages.py site/$(VERSION)
 	$(SITE)/bin/python docs/site/versions.py site
 	$(SITE)/bin/python docs/site/links.py site
 	$(SITE)/bin/python docs/site/synonyms.py site

@@ -14,6 +14,7 @@ sys.path.insert(0, str(SITE))
 import conf  # noqa: E402
 import links  # noqa: E402
 import moved  # noqa: E402
+import plain_pages  # noqa: E402
 import reference  # noqa: E402
 import sequence  # noqa: E402
 import versions  # noqa: E402
@@ -135,3 +136,24 @@ def test_the_page_at_an_old_address_leads_to_the_new_one():
     said = template.render(context)
     assert 'content="0; url=../../docs/results/performance.html#gpu"' in said
     assert '<a href="../../docs/results/performance.html#gpu">' in said
+
+
+def test_programs_find_every_page_of_the_list_as_markdown(tmp_path):
+    assert plain_pages.write_pages(tmp_path) > 100
+    listed = (tmp_path / "llms.txt").read_text("utf-8")
+    title, blank, summary = listed.splitlines()[:3]
+    assert (title, blank, summary[:12]) == ("# Stratagem", "", "> Stratagem ")
+    linked = {target.partition("#")[0] for target in plain_pages.LINK.findall(listed)}
+    assert {"docs/reference/games.md", "docs/results/what-we-found.md", "examples/notebooks/train.ipynb"} <= linked
+    written = {name for name in linked if (tmp_path / name).is_file()}
+    assert all(name.startswith("docs/reference/") for name in linked - written), "others than generated pages"
+    assert (tmp_path / "README.md").read_text("utf-8").startswith("# Stratagem\n")
+
+
+def test_links_of_the_list_begin_at_the_folder_of_the_version():
+    index = (
+        "# T\n\nA summary\nof two lines.\n\n## First\n\n- [a](b/c.md#d), [e](../README.md), [f](https://g.example)\n"
+    )
+    assert plain_pages.listed(index) == (
+        "# T\n\n> A summary of two lines.\n\n## First\n\n- [a](docs/b/c.md#d), [e](README.md), [f](https://g.example)\n"
+    )
