@@ -28,7 +28,7 @@ SEEDS, TINY_SEEDS = range(20, 40), range(20, 30)
 EPISODES = 5
 """Number of episodes in a trial."""
 RAMP_TRIALS = 40
-TABLE_RATES = {"fast": 5.0, "slow": 1.0}
+TABLE_RATES = {"fast": 0.5, "slow": 0.1}
 """Step of a logit by a table along the mean gradient of an episode."""
 MODEL_RATES = {"tiny": {"fast": 3e-3, "slow": 6e-4}, "smollm2": {"fast": 2e-4, "slow": 4e-5}}
 """Learning rates of AdamW; an episode has equally many optimizer steps under both schedules."""
