@@ -79,7 +79,7 @@ class PPOLearnerSettings(ModelSettings, LearnerModelSettings):
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=TRL_RATE, max_grad_norm=float("inf"))
     """Optimizer of the adapter and the value head."""
     learning_rate_scale: Schedule = Schedule(start=1.0, end=1.0)
-    """Factor of the adapter's learning rate, as a schedule; the value head is not scaled."""
+    """Factor of the learning rate, as a schedule; the value head is not scaled."""
     ppo: PPOSettings = PPOSettings()
     """Settings of PPO."""
     value_scale: float = Field(default=1.0, gt=0.0)
@@ -158,7 +158,7 @@ class TabularSettings(PromptSettings):
     learning_rate_scale: Schedule = Schedule(start=1.0, end=1.0)
     """Factor of the learning rate, as a schedule."""
     advantage_mean_over: Literal["batch", "turn"] = "turn"
-    """Decisions over which the mean of the returns is taken: all of an update, or those of the same turn."""
+    """Rows over which the mean advantage is taken: all decisions of an update, or those of the same turn."""
     initial_probability: Share | tuple[Share, Share, Share, Share, Share] = 0.5
     """Initial probability of the first action, in every row; the other actions share the rest. Five numbers are for
     the first round and after each joint action, as in the tables of target policies."""
