@@ -19,7 +19,7 @@ from typing import NamedTuple
 from experiment import command_line, run
 from shapellm_recipes import RECIPES, of_pair, start
 from shaping_effects import Cell, all_cells, half_fraction
-from shaping_table import FACTORS, GAMES, LEVELS, NAIVE, RATE, SCHEDULE, table
+from shaping_table import FACTORS, FROZEN, GAMES, LEVELS, NAIVE, RATE, SCHEDULE, table
 
 from stratagem.sweeps.planned_run import PlannedRun
 
@@ -27,7 +27,12 @@ SEEDS, TINY_SEEDS = range(20, 40), range(20, 30)
 """Seeds; those below 20 are of earlier results, and those from 100 on of pilots."""
 EPISODES = 5
 """Number of episodes in a trial."""
-RAMP_TRIALS = 40
+SCALES = {
+    "flat": "{ start = 1.0, end = 1.0 }",
+    "ramp": '{ start = 0.02, end = 1.0, steps = 40, unit = "trial", curve = "cosine" }',
+    "frozen": "{ start = 0.0, end = 0.0 }",
+}
+"""Schedules of the learning rate; the unit of the ramp is the trial under both update schedules."""
 TABLE_RATES = {"fast": 0.5, "slow": 0.1}
 """Step of a logit by a table along the mean gradient of an episode."""
 MODEL_RATES = {"tiny": {"fast": 3e-3, "slow": 6e-4}, "smollm2": {"fast": 2e-4, "slow": 4e-5}}
@@ -65,13 +70,6 @@ class Learner(NamedTuple):
         """Setting of the update schedule."""
         return "trial" if self.schedule == "trial" else "1"
 
-    @property
-    def learning_rate_scale(self) -> str:
-        """Setting of the ramp, whose unit is the trial under both schedules."""
-        if self.ramp == "flat":
-            return "{ start = 1.0, end = 1.0 }"
-        return f'{{ start = 0.02, end = 1.0, steps = {RAMP_TRIALS}, unit = "trial", curve = "cosine" }}'
-
 
 def table_seat(name: str, learner: Learner) -> dict[str, str]:
     """Return the changes of a table; its learning rate is that of an episode times the episodes of an update."""
@@ -79,7 +77,7 @@ def table_seat(name: str, learner: Learner) -> dict[str, str]:
     settings = {
         "update_every": learner.update_every,
         "learning_rate": f"{rate:g}",
-        "learning_rate_scale": learner.learning_rate_scale,
+        "learning_rate_scale": SCALES[learner.ramp],
         "advantage_mean_over": learner.mean,
         "initial_probability": EVEN,
     }
@@ -93,7 +91,7 @@ def model_seat(model: str, learner: Learner) -> dict[str, str]:
         "style": "shapellm-occurrence",
         "update_every": learner.update_every,
         "optimizer.learning_rate": f"{MODEL_RATES[model][learner.rate]:g}",
-        "learning_rate_scale": learner.learning_rate_scale,
+        "learning_rate_scale": SCALES[learner.ramp],
         "ppo.advantage_mean_over": learner.mean,
         "ppo.advantage_std_floor": str(STD_FLOOR[model][learner.mean]),
     }
@@ -103,7 +101,7 @@ def model_seat(model: str, learner: Learner) -> dict[str, str]:
 def table_arms() -> Iterator[tuple[str, dict[str, str]]]:
     """Yield the name and the seats of each arm of tables: cells, controls, and advantage alignment by exact values."""
     naive = Learner(*NAIVE)
-    for learner in map(Learner.of, all_cells(len(FACTORS))):
+    for learner in (*map(Learner.of, all_cells(len(FACTORS))), Learner(*FROZEN)):
         yield learner.name, table_seat("one", learner) | table_seat("two", naive)
     slow = Learner(*RATE)
     yield "both-slow", table_seat("one", slow) | table_seat("two", slow)
@@ -122,8 +120,8 @@ def tables(seeds: Iterable[int]) -> Iterator[PlannedRun]:
 
 
 def tiny_arms() -> Iterator[tuple[str, Learner]]:
-    """Yield game and learner of each arm of `tiny`: the fraction and two naive learners, and two arms in stag hunt."""
-    for learner in (*map(Learner.of, half_fraction(len(FACTORS))), Learner(*NAIVE)):
+    """Yield game and learner of each arm of `tiny`: the fraction and two controls, and two arms in the stag hunt."""
+    for learner in (*map(Learner.of, half_fraction(len(FACTORS))), Learner(*NAIVE), Learner(*FROZEN)):
         yield "icg", learner
     for cell in (RATE, SCHEDULE):
         yield "ish", Learner(*cell)

@@ -30,6 +30,8 @@ FACTORS = tuple(LEVELS)
 NAIVE = ("episode", "fast", "flat", "batch")
 RATE, SCHEDULE = ("episode", "slow", "flat", "batch"), ("trial", "fast", "flat", "batch")
 """Learners with one setting of the shaper."""
+FROZEN = ("episode", "fast", "frozen", "batch")
+"""A learner that never learns; against it, a naive learner yields in chicken."""
 SEATS = ("one", "two")
 FIGURES = ("lead", "payoff", "lead over learning", "payoff over learning")
 """Of the learner: its payoff a round less the opponent's, and its payoff; in the last games, and mean over trials."""
@@ -95,6 +97,10 @@ PAIRS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "alignment": {
         f"tables-{game}: alignment, {rate}": (f"tables-{game}-aligned-{rate}", f"tables-{game}-exact-{rate}", figure)
         for (game, figure), rate in product(GAMES.items(), ("fast", "slow"))
+    },
+    "frozen": {
+        f"{design}: rate alone less frozen": (arm_of(design, RATE), arm_of(design, FROZEN), GAMES[design[-3:]])
+        for design in DESIGNS
     },
     "null": {test: pair for game in GAMES for test, pair in _nulls(game).items()},
 }

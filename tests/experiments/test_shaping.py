@@ -12,7 +12,7 @@ import shaping
 import shaping_table
 from shaping import Learner
 from shaping_effects import aliases, all_cells, effect, half_fraction, sign, words
-from shaping_table import DESIGNS, FACTORS, FIGURES, NAIVE, PAIRS, RATE, SCHEDULE, arm_of, cell_arm, name_of
+from shaping_table import DESIGNS, FACTORS, FIGURES, FROZEN, NAIVE, PAIRS, RATE, SCHEDULE, arm_of, cell_arm, name_of
 from synthetic_runs import synthetic_run
 
 from stratagem.algorithms.catalogue import read_any
@@ -149,6 +149,13 @@ def test_naive_learner_differs_from_its_opponent_in_what_it_is_told(arms):
         assert {key for key, value in seats["one"].items() if value != seats["two"][key]} == told
 
 
+def test_frozen_learner_is_the_naive_one_with_a_rate_of_zero(arms):
+    for design in ("tables-icg", "tables-ish", "tiny-icg"):
+        frozen, naive = (arms[arm_of(design, cell)].recipe().seats["one"] for cell in (FROZEN, NAIVE))
+        assert {frozen.learning_rate_scale.at(step) for step in (0, 1, 1000)} == {0.0}
+        assert frozen.model_copy(update={"learning_rate_scale": naive.learning_rate_scale}) == naive
+
+
 def test_aligned_tables_differ_from_their_control_in_the_weight(arms):
     for rate, step in (("fast", 0.05), ("slow", 0.01)):
         own, control = (composed(arms[f"tables-icg-{kind}-{rate}"]) for kind in ("aligned", "exact"))
@@ -222,7 +229,7 @@ def test_figures_of_a_learner_in_the_second_seat(tmp_path):
     assert [row[figure] for figure in FIGURES] == [-2.0, 1.0, -0.5, 1.5]
 
 
-@pytest.mark.parametrize(("study", "count"), [("tables", 20 * 2 * 23), ("tiny", 10 * 11), ("smollm2", 2 * 2)])
+@pytest.mark.parametrize(("study", "count"), [("tables", 20 * 2 * 24), ("tiny", 10 * 12), ("smollm2", 2 * 2)])
 def test_commands_list_the_runs(study, count, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(sys, "argv", ["shaping.py", "runs/shaping", study, "--list"])
