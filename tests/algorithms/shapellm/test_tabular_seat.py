@@ -13,6 +13,7 @@ from stratagem.algorithms.shapellm.tabular_seat import TabularSeat
 from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.learn.schedules import Schedule
 from stratagem.players.catalogue import make_player
 from stratagem.playing.forks import steps
 from stratagem.playing.match import Match, Setup
@@ -93,6 +94,47 @@ def test_tabular_advantages_are_discounted_returns_less_their_mean_over_environm
     assert seat.advantages_of(transitions_of([episodes], 0)) == [3.5, 3.0, 2.0, -3.5, -3.0, -2.0]
 
 
+def test_tabular_advantages_may_be_less_the_mean_over_all_decisions():
+    """Two rounds at 4 in one environment and at 3 in the other: returns 8, 4, 6 and 3, with a mean of 5.25."""
+    two = make_game("ipd-shapellm(rounds=2)")
+    pairs = [Match(two, [make_player(PLAYS[own], two), make_player(PLAYS[other], two)]) for own, other in ("DC", "CC")]
+    episodes = play_setups(Setup(id=str(n), match=pair, slots=(0, 1), key=Key(n)) for n, pair in enumerate(pairs))
+    seat = TabularSeat("t", TabularSettings(advantage_mean_over="batch"), 1)
+    assert seat.advantages_of(transitions_of([episodes], 0)) == [2.75, -1.25, 0.75, -2.25]
+
+
+def test_tabular_learning_rate_follows_its_schedule_in_the_unit():
+    """A row moves by the share of a ramp over four trials, whatever number of updates came before."""
+    ramp = Schedule(start=0.0, end=1.0, steps=4, unit="trial")
+    match = Match(ONE, [make_player("random", ONE), make_player("ipd/AlwaysDefect", ONE)])
+    episodes = play_setups(Setup(id=str(n), match=match, slots=(0, 1), key=Key(n)) for n in range(8))
+    moved = []
+    for trials_before in (0, 1, 4, 9):
+        seat = TabularSeat("t", TabularSettings(learning_rate_scale=ramp), 1)
+        seat.num_updates = 3
+        seat.update(UpdateData([episodes], 0, Key(0), (), None, trials_before))
+        row = seat.table.row(ONE.start(Key(0)).view(0))
+        moved.append(row["D"] - math.log(0.5))
+    assert moved == pytest.approx([0.0, 0.25 * moved[3], moved[3], moved[3]])
+    assert moved[3] > 0.0
+
+
+def test_total_step_over_a_trial_is_equal_between_schedules_where_the_rate_is_by_the_episode():
+    """Rounds are rewarded by themselves, so nothing but the step is left: five updates, and one of five times the rate.
+
+    The rate is so small that the policy is the same in all of them.
+    """
+    opponent = Seat(make_player("ipd/TitForTat", GAME))
+    moved = []
+    for every, rate in ((1, 1e-6), (5, 5e-6)):
+        settings = TabularSettings(discount=0.0, learning_rate=rate, initial_probability=0.5)
+        seat = TabularSeat("t", settings, every)
+        run_trial(Trials(GAME, {"t": seat, "other": opponent}, 5, 5, Key(2)), 0)
+        moved.append([row["C"] - math.log(0.5) for row in seat.table.rows.values()])
+    assert max(map(abs, moved[0])) > 1e-8
+    assert moved[1] == pytest.approx(moved[0], rel=1e-3)
+
+
 def test_tabular_update_changes_the_rows_that_its_own_memory_was_shown():
     """In seat 1, and of the second episode alone, whose prompts tell of the first one."""
     settings = TabularSettings(learning_rate=4.0, memory="trial", style="shapellm-occurrence")
@@ -160,10 +202,11 @@ def test_tabular_seat_learns_to_cooperate_with_tit_for_tat():
 
 
 def test_tabular_seat_resumes_from_its_state(tmp_path):
-    seat = TabularSeat("t", TabularSettings(learning_rate=4.0), 1)
+    settings = TabularSettings(learning_rate=4.0, learning_rate_scale=Schedule(start=0.1, end=1.0, steps=4))
+    seat = TabularSeat("t", settings, 1)
     trials = Trials(GAME, {"t": seat, "other": Seat(make_player("ipd/TitForTat", GAME))}, 3, 2, Key(1))
     run_trial(trials, 0)
-    again = TabularSeat("t", TabularSettings(learning_rate=4.0), 1)
+    again = TabularSeat("t", settings, 1)
     again.restore(seat.state(), tmp_path)
     run_trial(trials, 1)
     run_trial(Trials(GAME, {"t": again, "other": Seat(make_player("ipd/TitForTat", GAME))}, 3, 2, Key(1)), 1)

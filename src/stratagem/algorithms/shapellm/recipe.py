@@ -164,7 +164,7 @@ class ShapeLLMRecipe(AnyRecipe):
 
     def _check_environments(self, name: str, seat: PPOLearnerSettings | TabularSettings) -> None:
         """Refuse one environment where the baseline is the mean over environments, so all advantages would be 0."""
-        how = 'learner = "tabular"' if isinstance(seat, TabularSettings) else seat.ppo.compares_episodes
+        how = seat.compares_episodes if isinstance(seat, TabularSettings) else seat.ppo.compares_episodes
         if how and self.environments == 1:
             raise ValueError(
                 f"`seats.{name}` compares its `environments` (`{how}`), and with one all advantages are 0: "

@@ -79,7 +79,7 @@ class PPOLearnerSettings(ModelSettings, LearnerModelSettings):
     optimizer: OptimizerSettings = OptimizerSettings(learning_rate=TRL_RATE, max_grad_norm=float("inf"))
     """Optimizer of the adapter and the value head."""
     learning_rate_scale: Schedule = Schedule(start=1.0, end=1.0)
-    """Factor of the adapter's learning rate, as a schedule; the value head is not scaled."""
+    """Factor of the learning rate, as a schedule; the value head is not scaled."""
     ppo: PPOSettings = PPOSettings()
     """Settings of PPO."""
     value_scale: float = Field(default=1.0, gt=0.0)
@@ -155,6 +155,10 @@ class TabularSettings(PromptSettings):
     """Interval between two updates; a number of episodes, or "trial". Returns are summed over it."""
     learning_rate: float = Field(default=1.0, gt=0.0)
     """Learning rate; the step size of a logit along the policy gradient, which is the mean over decisions."""
+    learning_rate_scale: Schedule = Schedule(start=1.0, end=1.0)
+    """Factor of the learning rate, as a schedule."""
+    advantage_mean_over: Literal["batch", "turn"] = "turn"
+    """Rows over which the mean advantage is taken: all decisions of an update, or those of the same turn."""
     initial_probability: Share | tuple[Share, Share, Share, Share, Share] = 0.5
     """Initial probability of the first action, in every row; the other actions share the rest. Five numbers are for
     the first round and after each joint action, as in the tables of target policies."""
@@ -166,6 +170,11 @@ class TabularSettings(PromptSettings):
     """Discount factor gamma."""
     entropy_coef: float = Field(default=0.0, ge=0.0)
     """Coefficient of the entropy bonus: the mean over decisions of the entropy of the row."""
+
+    @property
+    def compares_episodes(self) -> str:
+        """Setting by which an episode is compared with the others of its batch; empty without one."""
+        return 'advantage_mean_over = "turn"' if self.advantage_mean_over == "turn" else ""
 
 
 def episodes_between(update_every: UpdateEvery, episodes: int) -> int:

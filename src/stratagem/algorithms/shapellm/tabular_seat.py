@@ -6,8 +6,10 @@ language model. The update is that of REINFORCE (Williams 1992) with a baseline,
     logit(a | s) += learning_rate * mean over decisions of
                         A (1[a = played] - pi(a | s)) - entropy_coef pi(a | s) (log pi(a | s) + H(pi(. | s)))
 
-with A the return-to-go minus its mean over the environments at the same turn. The mean includes the return itself, so
-with n environments a step is (n - 1) / n of the gradient step, and one environment has no gradient.
+with A the return-to-go minus its mean over the environments at the same turn, or over all decisions of the update. The
+mean over environments includes the return itself, so with n of them a step is (n - 1) / n of the gradient step, and one
+environment has no gradient. Between two schedules, the total step over the same episodes is equal if the learning rate
+is proportional to the number of episodes of an update: its gradient is a mean over them.
 """
 
 from __future__ import annotations
@@ -36,6 +38,7 @@ from stratagem.games.matrix import MatrixFacts
 from stratagem.language.prompting.base import Style
 from stratagem.language.prompting.catalogue import make_style
 from stratagem.language.prompting.past import NOTHING, Past
+from stratagem.learn.schedules import Experience
 from stratagem.players.base import Ask, Mix, Move, Player, Traits, draw
 from stratagem.players.members import PlayerBase
 from stratagem.playing.forks import steps
@@ -114,6 +117,7 @@ class TabularSeat(Seat):
         `initial` is the player that the settings name as the initial policy.
         """
         self.settings = settings
+        self.num_updates = 0
         style, first = make_style(settings.style), settings.initial_probability
         self.table = TabularLearner(style, first, name, std=settings.initial_std, key=key, initial=initial)
         super().__init__(self.table, settings.memory, every)
@@ -123,7 +127,8 @@ class TabularSeat(Seat):
         transitions = merge_rewards(transitions_of(data.episodes, slot), lambda one: one.decision.action is not None)
         if not transitions:
             return {}
-        advantages = self.advantages_of(transitions)
+        advantages, learning_rate = self.advantages_of(transitions), self.settings.learning_rate * self._scale(data)
+        self.num_updates += 1
         views = {(e.id, row.turn): s.view(row.seat) for es in data.episodes for e in es for s, r in steps(e)
                  for row in r if row.slot == slot}  # fmt: skip
         gradients: dict[int, Row] = {}
@@ -138,8 +143,12 @@ class TabularSeat(Seat):
                 gradient[action] += advantage * ((action == transition.decision.action) - mix[action]) + bonus[action]
         for name, row in rows.items():
             for action in row:
-                row[action] += self.settings.learning_rate * gradients[name][action] / len(transitions)
+                row[action] += learning_rate * gradients[name][action] / len(transitions)
         return {"score": math.fsum(transition.reward for transition in transitions) / len(transitions)}
+
+    def _scale(self, data: UpdateData) -> float:
+        experience = Experience(self.num_updates, data.episodes_before, data.trials_before)
+        return self.settings.learning_rate_scale.after(experience)
 
     def _entropy_gradient(self, mix: Mix) -> Row:
         """Return the gradient of `entropy_coef * H` in the logits: `-entropy_coef p (log p + H)`."""
@@ -150,13 +159,16 @@ class TabularSeat(Seat):
         return {action: -self.settings.entropy_coef * p * (logs[action] + entropy) for action, p in mix.items()}
 
     def advantages_of(self, transitions: Sequence[Transition]) -> list[float]:
-        """Return the discounted returns-to-go, less their mean over the environments at the same turn."""
+        """Return the discounted returns-to-go, less their mean over the environments at the same turn or over all."""
         to_go: dict[int, float] = defaultdict(float)
         returns = [0.0] * len(transitions)
         for index in sorted(range(len(transitions)), key=lambda index: transitions[index].turn, reverse=True):
             transition = transitions[index]
             to_go[transition.trajectory] = transition.reward + self.settings.discount * to_go[transition.trajectory]
             returns[index] = to_go[transition.trajectory]
+        if self.settings.advantage_mean_over == "batch":
+            mean = float(np.mean(returns))
+            return [value - mean for value in returns]
         by_turn: dict[tuple[int, int], list[float]] = defaultdict(list)
         for transition, value in zip(transitions, returns, strict=True):
             by_turn[transition.turn].append(value)
@@ -164,10 +176,12 @@ class TabularSeat(Seat):
         return [value - means[transition.turn] for transition, value in zip(transitions, returns, strict=True)]
 
     def state(self) -> dict[str, Any]:
-        return {"rows": {prompt: dict(row) for prompt, row in self.table.rows.items()}}
+        rows = {prompt: dict(row) for prompt, row in self.table.rows.items()}
+        return {"rows": rows, "updates": self.num_updates}
 
     def restore(self, state: Mapping[str, Any], folder: Path) -> None:
         self.table.rows = {prompt: dict(row) for prompt, row in state["rows"].items()}
+        self.num_updates = state.get("updates", 0)  # absent in checkpoints of 0.2, whose tables have no schedule
 
 
 def _state(view: View[Any]) -> int:
