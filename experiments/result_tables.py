@@ -207,22 +207,23 @@ def by_seed(rows: Mapping[str, Sequence[Row]], arm: str, figure: str) -> BySeed:
     return {row["seed"]: float(row[figure]) for row in rows.get(arm, ()) if figure in row}
 
 
-def row_of_test(family: str, test: PairedTest) -> Row:
-    """Return the row of a test for the JSON."""
+def row_of_test(family: str, test: PairedTest, unit: str = "seeds") -> Row:
+    """Return the row of a test for the JSON; the unit is what is paired."""
     return {
-        "family": family, "test": test.name, "seeds": len(test.by_seed), "difference": test.estimate.mean,
+        "family": family, "test": test.name, unit: len(test.by_seed), "difference": test.estimate.mean,
         "low": test.estimate.low, "high": test.estimate.high, "p": test.p, "p (Holm)": test.holm_p,
     }  # fmt: skip
 
 
-def table_of_tests(tests: Iterable[Row]) -> str:
+def table_of_tests(tests: Iterable[Row], unit: str = "seeds") -> str:
     """Format the rows of tests in Markdown."""
-    return markdown(["family", "test", "seeds", "difference [95 %]", "p", "p (Holm)"], map(_test_cells, tests))
+    rows = (_test_cells(row, unit) for row in tests)
+    return markdown(["family", "test", unit, "difference [95 %]", "p", "p (Holm)"], rows)
 
 
-def _test_cells(row: Row) -> list[str]:
+def _test_cells(row: Row, unit: str) -> list[str]:
     difference = f"{row['difference']:+.3f} [{row['low']:+.3f}, {row['high']:+.3f}]"
-    return [row["family"], row["test"], str(row["seeds"]), difference, *(number(row[p]) for p in ("p", "p (Holm)"))]
+    return [row["family"], row["test"], str(row[unit]), difference, *(number(row[p]) for p in ("p", "p (Holm)"))]
 
 
 def mean_with_error(values: Sequence[float], digits: int = 3) -> str:

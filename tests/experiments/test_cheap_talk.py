@@ -5,6 +5,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import beliefs_table
 import cheap_talk_table
 import harm_table
 import pytest
@@ -77,7 +78,9 @@ def test_deception_of_an_exaggerator_is_seen_by_a_believer_alone():
 DECLARED = Path(__file__).parents[2] / "experiments" / "declared"
 
 
-@pytest.mark.parametrize(("name", "table"), [("cheap-talk", cheap_talk_table), ("harm", harm_table)])
+@pytest.mark.parametrize(
+    ("name", "table"), [("cheap-talk", cheap_talk_table), ("harm", harm_table), ("beliefs", beliefs_table)]
+)
 def test_families_have_the_declared_numbers_of_tests(name, table):
     """A family that grows after its declaration has other corrected p-values."""
     declared = tomllib.loads((DECLARED / f"{name}.toml").read_text("utf-8"))["families_of_tests"]

@@ -13,6 +13,7 @@ from stratagem.games.matrix import MatrixGame, MatrixState
 from stratagem.players.base import Ask, Move, Player, Traits
 from stratagem.players.catalogue import make_player
 from stratagem.players.edits import change_action
+from stratagem.players.rollouts import Rollouts
 from stratagem.players.search import RolloutSearch
 from stratagem.players.uniform import Random
 from stratagem.playing.match import Match, Setup
@@ -132,6 +133,35 @@ def test_opponents_of_each_seat_are_drawn_apart():
     search = RolloutSearch(players=(Noting(),), opponents=(Random(), Random()), num_chance_draws=12)
     decide(search, make_game("public-goods(seats=3, rounds=2)").start(Key(3)), Key(5))
     assert {row[1] is row[2] for row in batches[0].players} == {True, False}
+
+
+def predicted_moves(belief, state, draws=6):
+    """Return the moves of the others in the worlds of a search with this belief about them."""
+    game, seat = state.game, state.to_act[0]
+    text = f"search(diplomacy/dumbbot, num_chance_draws={draws}, horizon_phases=1, opponents={belief})"
+    rollouts = Rollouts(make_player(text, game), state.view(seat))
+    rollouts.meet(Ask(state.view(seat), Key(5), seat, 0, 0, state))
+    return [world.moves for world in rollouts.worlds]
+
+
+def test_a_belief_that_is_the_truth_predicts_a_deterministic_bot_exactly():
+    game = make_game("diplomacy(until=1901)")
+    state, hold = game.start(Key(0)), make_player("hold", game)
+    others = state.to_act[1:]
+    truth = {other: hold.turn(Ask(state.view(other), Key(1), other, 0, 0, state)).action for other in others}
+    assert predicted_moves("hold", state) == [truth] * 6
+    wrong = predicted_moves("diplomacy/dumbbot", state)
+    assert not any(moves[other] == truth[other] for moves in wrong for other in others)
+
+
+def test_a_mixed_belief_predicts_each_seat_by_one_of_its_players():
+    state = make_game("diplomacy(until=1901)").start(Key(0))
+    mixed = predicted_moves("[hold, diplomacy/dumbbot-greedy]", state)
+    alone = [predicted_moves(name, state) for name in ("hold", "diplomacy/dumbbot-greedy")]
+    of_first = [moves[s] == first[s] for moves, first in zip(mixed, alone[0], strict=True) for s in moves]
+    of_second = [moves[s] == second[s] for moves, second in zip(mixed, alone[1], strict=True) for s in moves]
+    assert [not first for first in of_first] == of_second
+    assert 8 < sum(of_first) < 28, "36 seats in six worlds, each drawn by its own key"
 
 
 def test_worlds_of_a_later_decision_come_from_every_world_before():
