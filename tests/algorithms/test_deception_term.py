@@ -45,9 +45,7 @@ def expected(game, speaker, reader, plays):
 def test_deceptions_are_exact_where_both_state_their_policies(text, speaker, reader, rate, monkeypatch):
     game = make_game(text)
     plays = rollouts(game, speaker, reader)
-    monkeypatch.setattr(
-        deception, "_judge_by_branches", lambda lies, *rest: {} if not lies else pytest.fail("branches")
-    )
+    monkeypatch.setattr(deception, "play_setups", lambda setups: [pytest.fail("branches") for _ in setups])
     found = deceptions(plays, 8, Key(0), 500_000)
     assert found.judged == len(plays)
     assert found.rate == pytest.approx(expected(game, speaker, reader, plays))
