@@ -177,6 +177,19 @@ def test_observers_get_no_board_of_a_game_that_hides_something():
     assert {event["drawn"] for event in told if event["event"] == "turn"} == {None}
 
 
+def test_observers_of_a_game_that_hides_nothing_are_told_what_the_one_who_opens_it_is_told():
+    wire = Wire([first_choice] * 50)
+    sit_down(seated("tic-tac-toe", players={1: "random"}), wire)
+    public, own = ([message.content for message in wire.sent if message.seat == seat] for seat in (None, 0))
+    for event, same in (("turn", "ask"), ("moved", "moved"), ("round", "round")):
+        told, expected = (
+            [(one["situation"], one.get("drawn")) for one in events if one["event"] == kind]
+            for events, kind in ((public, event), (own, same))
+        )
+        assert told
+        assert told == expected[-len(told) :]
+
+
 def test_boards_are_shown_where_a_seat_alone_can_be_drawn():
     def asked(game):
         _, events = played(seated(game, players={1: "random"}))
