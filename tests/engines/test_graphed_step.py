@@ -168,7 +168,7 @@ def test_kept_graphs_serve_the_next_unit_with_the_same_bits(recorder):
     engine.reset_cache()
     store = engine.reader.batch_rows.store
     assert not store.data
-    assert len(store.kept) <= 4
+    assert len(store.spares) <= 4
 
 
 @pytest.mark.parametrize(
