@@ -170,11 +170,13 @@ def test_all_that_a_person_is_told_before_the_end_follows_from_the_views(game, s
         assert events[end]["drawn"]["frames"] == draw_episode(list(steps(episode)))["frames"][-2:]
 
 
-def test_observers_get_no_board_of_a_game_that_hides_something():
+def test_observers_get_no_board_and_no_situation_of_a_game_that_hides_something():
     wire = Wire([first_choice] * 50)
     sit_down(seated(), wire)
     told = [message.content for message in wire.sent if message.seat is None]
     assert {event["drawn"] for event in told if event["event"] == "turn"} == {None}
+    assert {"turn", "round"} <= {event["event"] for event in told}
+    assert not any("situation" in event or "card" in json.dumps(event) for event in told[1:-1])
 
 
 def test_observers_of_a_game_that_hides_nothing_are_told_what_the_one_who_opens_it_is_told():
