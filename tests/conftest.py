@@ -66,9 +66,9 @@ def as_new_process(monkeypatch):
     """Function that forgets which files were loaded, and which servers and agents were asked, as a new process does."""
 
     def forget():
-        monkeypatch.setattr("stratagem.base.file_modules._modules", {})
-        monkeypatch.setattr("stratagem.language.engines.open._servers", {})
-        monkeypatch.setattr("stratagem.language.engines.agents.open._engines", {})
+        monkeypatch.setattr("stratagem.base.file_modules.MODULES", {})
+        monkeypatch.setattr("stratagem.language.engines.open.SERVERS", {})
+        monkeypatch.setattr("stratagem.language.engines.agents.open.ENGINES", {})
 
     return forget
 

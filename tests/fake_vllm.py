@@ -39,7 +39,8 @@ class Shells:
     """A batch for a processor of either interface."""
 
     def __init__(self, version, config=None):
-        self.version = version
+        self.version, self.config = version, config
+        self.num_rows = 0
         self.states = _States()
         self.shell = V1Shell(config, torch.device("cpu"), False) if version == 1 else V2Shell(config, self.states)
 
@@ -49,7 +50,8 @@ class Shells:
 
     def _first(self, some, logits):
         added = [(row, one.params, one.tokens[: one.prompt], one.said) for row, one in enumerate(some)]
-        self.shell.update_state(SimpleNamespace(removed=list(self.shell._held), added=added, moved=[]))
+        self.shell.update_state(SimpleNamespace(removed=range(self.num_rows), added=added, moved=[]))
+        self.num_rows = len(some)
         return self.shell.apply(logits)
 
     def _second(self, some, logits):

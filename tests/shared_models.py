@@ -21,11 +21,11 @@ PROBES: dict[Hashable, Any] = {}
 
 def share_models() -> None:
     """Have the built-in models copied, and probes kept, from here on, where the modules that do it were imported."""
-    _wrap("stratagem.language.models.load", "_model", copied)
-    _wrap("stratagem.language.engines.choose_reader", "_probe_reader", probed_reader)
+    _wrap("stratagem.language.models.load", "load_weights", copied)
+    _wrap("stratagem.language.engines.choose_reader", "probe_reader", probed_reader)
     policy = sys.modules.get("stratagem.learn.policy")
     if policy is not None:
-        _wrap_in(policy._Probe, "compare", compared)
+        _wrap_in(policy.PackProbe, "compare", compared)
 
 
 def _wrap(module: str, name: str, wrapper: Callable[[Callable[..., Any]], Callable[..., Any]]) -> None:

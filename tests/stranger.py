@@ -131,6 +131,6 @@ class CheapHelper(Scripted[Cost]):
 def installed(patch):
     """Register the games and players, as their entry points would."""
     for name, game in (("volunteer", Volunteer), ("bare", Bare)):
-        patch.setitem(games._registry.table, name, game)
+        patch.setitem(games.REGISTRY.table, name, game)
     for player in (Helper, CheapHelper):
-        patch.setitem(players._registry.table, f"volunteer/{player.__name__}", player)
+        patch.setitem(players.REGISTRY.table, f"volunteer/{player.__name__}", player)

@@ -1,12 +1,16 @@
 """Files of a user that are nested more deeply than Python reads: damaged files like any others, and no traceback."""
 
+import json
+
 import pytest
 
 from stratagem.algorithms.shapellm.shapers.mfos import META_POLICIES, meta_policies
 from stratagem.base.errors import StratagemError, UnknownName
 from stratagem.base.manifest import FILE as MANIFEST
+from stratagem.games.catalogue import make_game
 from stratagem.measure.audit import pace
 from stratagem.measure.audit.card import read_card
+from stratagem.measure.tree_policy import oracle_of
 from stratagem.players import equilibrium
 from stratagem.show.reports.outcome_file import FILE as OUTCOME
 from stratagem.show.reports.outcome_file import interests_of
@@ -56,7 +60,6 @@ def test_reader_names_a_file_that_is_nested_too_deeply(tmp_path, name, text, rea
         (notes.FILE, lambda folder: notes.note_of(RunFolder(folder)), notes.Note()),
         (whatif.FILE, whatif.stored_answer, None),
         (MANIFEST, digests_of, {}),
-        ("table.json", lambda folder: equilibrium._read(folder / "table.json", "kuhn"), None),
     ],
 )
 def test_optional_file_that_is_nested_too_deeply_counts_as_none(tmp_path, name, read, nothing):
@@ -74,11 +77,18 @@ def test_settings_of_a_run_that_are_nested_too_deeply_are_told(tmp_path):
 
 def test_notes_in_the_cache_that_are_nested_too_deeply_are_none(tmp_path, monkeypatch):
     monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path))
-    path = model_policies._file("0" * 20)
-    path.parent.mkdir(parents=True, exist_ok=True)
+    game, oracle = make_game("kuhn(hands=1)"), oracle_of(make_game("kuhn(hands=1)"))
+    name = model_policies.ask_policy(model_policies.question_of("kuhn(hands=1)", "Bluffer", 0), None)["computed"]
+    assert model_policies.computed_policy(name, oracle)[0] == "kuhn/Bluffer"
+    (path,) = tmp_path.rglob(f"{name}.json")
     path.write_text(DEEP)
     with pytest.raises(UnknownName, match="computed policy"):
-        model_policies._read("0" * 20)
+        model_policies.computed_policy(name, oracle)
+    path = equilibrium.cache_path(game, 17)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(DEEP)
+    table = equilibrium.average_policy(game, 17)
+    assert json.loads(path.read_text())["table"] == table, "it is solved again"
 
 
 def test_picture_whose_data_is_nested_too_deeply_is_left_out():

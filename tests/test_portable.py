@@ -59,8 +59,8 @@ def test_memory_of_a_process_is_that_of_ps(monkeypatch):
 
 
 def test_game_that_needs_too_much_memory_is_ended_where_the_system_sets_no_limit(monkeypatch):
-    monkeypatch.setattr("stratagem.games.spiel.trial._RESIDENT", 1 << 20)
-    monkeypatch.setattr("stratagem.games.spiel.trial._PAUSE", 0.01)
+    monkeypatch.setattr("stratagem.games.spiel.trial.RESIDENT", 1 << 20)
+    monkeypatch.setattr("stratagem.games.spiel.trial.PAUSE", 0.01)
     try_game.cache_clear()
     assert not try_game("hex(board_size=11)").passed
     try_game.cache_clear()

@@ -46,7 +46,7 @@ def refreshed(page: str) -> str:
         work, packages = Path(name, "work"), Path(name, "installed")
         work.mkdir()
         (work / EXAMPLES.name).symlink_to(EXAMPLES)
-        _install_examples(packages)
+        install_examples(packages)
 
         def again(found: re.Match[str]) -> str:
             language, source, shown = found.groups()
@@ -74,7 +74,7 @@ def programs() -> Programs:
     return Programs(kept | plain)
 
 
-def _install_examples(folder: Path) -> None:
+def install_examples(folder: Path) -> None:
     """Return the metadata that `pip install examples` would write, without copying the package."""
     groups = tomllib.loads((EXAMPLES / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]
     info = folder / "stratagem_examples-0.dist-info"

@@ -1,6 +1,7 @@
 """Deceptive statements of rollouts: exact figures, branches in their place, and recipes without any."""
 
 import math
+from types import SimpleNamespace
 
 import pytest
 
@@ -45,9 +46,7 @@ def expected(game, speaker, reader, plays):
 def test_deceptions_are_exact_where_both_state_their_policies(text, speaker, reader, rate, monkeypatch):
     game = make_game(text)
     plays = rollouts(game, speaker, reader)
-    monkeypatch.setattr(
-        deception, "_judge_by_branches", lambda lies, *rest: {} if not lies else pytest.fail("branches")
-    )
+    monkeypatch.setattr(deception, "play_setups", lambda setups: [pytest.fail("branches") for _ in setups])
     found = deceptions(plays, 8, Key(0), 500_000)
     assert found.judged == len(plays)
     assert found.rate == pytest.approx(expected(game, speaker, reader, plays))
@@ -67,6 +66,25 @@ def test_deceptions_by_branches_agree_with_the_exact_ones(text, speaker, reader,
 
     monkeypatch.setattr(deception, "deceptive_statements", refused)
     assert deceptions(plays, 60, Key(1), 0).rate == pytest.approx(right)
+
+
+@pytest.mark.parametrize(("mean", "is_sure"), [(0.42, False), (0.43, True)])
+def test_lie_deceives_where_its_gain_is_beyond_chance(monkeypatch, mean, is_sure):
+    """Gains of 16 deals are the mean plus and minus 1: 1.645 errors are 1.645 * sqrt(16 / 15) / 4 = .425."""
+
+    def refused(*given):
+        raise CannotCompute("too large")
+
+    def branches(setups):
+        for setup in setups:
+            number, place = map(int, setup.id.rpartition("lie-")[2].split("."))
+            gain = 0.0 if place else mean + (-1) ** number
+            yield SimpleNamespace(payoffs=(gain, -gain))
+
+    plays = rollouts(make_game("sender-receiver(bias=1)"), "Exaggerator", "Honest", 12)
+    monkeypatch.setattr(deception, "deceptive_statements", refused)
+    monkeypatch.setattr(deception, "play_setups", branches)
+    assert (deceptions(plays, 16, Key(1), 0).rate > 0.0) is is_sure
 
 
 def test_deceptive_statements_add_up_to_the_figure_of_the_tree():

@@ -92,7 +92,8 @@ def test_run_learns_from_its_copy_of_the_file(file, tmp_path):
     stage = sft(asked, run, SEPOAlgorithm(asked, run).games)
     assert asked.sft_steps == stage.num_steps == 2
     assert (run.path / COPY).read_text() == file.read_text()
-    told = sorted(len(example.tokens) for batch in stage._batches for example in batch)
+    batches = [batch for step in range(2) for batch in stage.batches(step)]
+    told = sorted(len(example.tokens) for batch in batches for example in batch.data.examples)
     assert told[0] == told[1] < told[2] == told[3]  # both examples of the game, twice, one with its reasoning
     first = list(file_decisions(str(file), KUHN, 4, Key(0), run))
     append(file, example("PASS"))

@@ -146,7 +146,8 @@ def test_run_learns_from_a_mixture_of_sources(tmp_path):
     run = RunFolder.create(tmp_path / "run", asked, asked.seed, "a test")
     stage = sft(asked, run, REINFORCEAlgorithm(asked, run).games)
     assert asked.sft_steps == stage.num_steps == 4
-    read = [len(example.tokens) for batch in stage._batches[:2] for example in batch]
+    batches = [batch for step in range(2) for batch in stage.batches(step)]
+    read = [len(example.tokens) for batch in batches for example in batch.data.examples]
     assert len(read) == 8
     assert sum(size > 150 for size in read) == 2  # questions with the rules, in the style of their source
 

@@ -208,7 +208,7 @@ def test_a_loss_and_an_estimator_of_another_package_are_named_by_the_same_keys(m
         (read_advantage, "group_median", "group_median:GroupMedian"),
     ):
         entry = EntryPoint(name, value, read.registry.group)
-        monkeypatch.setitem(vars(read.registry), "_entries", {name: entry})
+        monkeypatch.setitem(vars(read.registry), "entries", {name: entry})
     assert max(learnt("grpo", loss="awr(awr_beta=0.5)", advantage="group_median")) > 0.0
     assert max(learnt("sepo", loss={"type": "awr", "awr_beta": 0.5}, advantage={"type": "group_median"})) > 0.0
     assert "advantage_weighted" in sys.modules

@@ -126,7 +126,7 @@ def test_excess_loss_keeps_its_level_against_a_best_response(monkeypatch):
         slots = oracle.best_response(policy, seat).slots
         table |= {known.view.info_key: action for known, action in moves_of(oracle.tree, slots.tolist())}
     best = BestResponder(table)
-    monkeypatch.setattr(MatchesProbe, "_opponents", lambda *_: [best])
+    monkeypatch.setattr(MatchesProbe, "opponents", lambda *_: [best])
     figures = [card_of(BlackBox(), decisions=300, seed=seed).by_name["kuhn.excess_loss"] for seed in range(30)]
     assert sum(figure.p <= 0.05 for figure in figures) <= 5
     assert sum(figure.value for figure in figures) / 30 == pytest.approx(0.0, abs=0.05)

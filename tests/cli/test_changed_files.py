@@ -99,7 +99,6 @@ def test_the_copy_of_a_run_stands_in_for_a_lost_file(begun, folder, as_new_proce
 def test_resume_says_that_a_file_has_changed(begun, folder, monkeypatch):
     from stratagem.training.runs import resume as module
 
-    monkeypatch.setattr(module, "_start", lambda run: None)
     assert resume(begun) is None
     (folder / "bots.py").write_text(BOTS + "\n")
     assert [line for line in module.changes(begun) if "bots.py" in line] == [

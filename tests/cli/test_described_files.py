@@ -56,7 +56,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "mygame.toml").write_text(KUHN)
     (tmp_path / "deep").mkdir()
     monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(file_modules, "_modules", {})
+    monkeypatch.setattr(file_modules, "MODULES", {})
     monkeypatch.chdir(tmp_path)
     with commanding():
         yield tmp_path

@@ -37,7 +37,7 @@ def test_a_command_has_its_models_served_by_the_named_engine(run, monkeypatch, c
     opened = []
     serve = opening.Transformers.serve
     monkeypatch.setattr(opening.Transformers, "serve", lambda spec, ref: opened.append(spec) or serve(spec, ref))
-    opening._local.cache_clear()
+    opening.local_engine.cache_clear()
     assert run(*command, "--episodes", "1", "--engine", "transformers(rows=3)")[0] == 0
     assert [spec.rows for spec in opened] == [3]
 

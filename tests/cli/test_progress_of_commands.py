@@ -44,7 +44,7 @@ def test_a_command_has_progress_or_a_reason(command):
 def shown(monkeypatch):
     """Progress that is shown where no terminal is."""
     seen = []
-    monkeypatch.setattr(progress_module, "_in_lines", lambda console: lambda *one: seen.append(one))
+    monkeypatch.setattr(progress_module, "show_in_lines", lambda console: lambda *one: seen.append(one))
     return seen
 
 

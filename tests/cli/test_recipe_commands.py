@@ -120,8 +120,8 @@ def test_a_recipe_without_settings_is_refused(run, folder):
     ids=["opponents", "seat"],
 )
 def test_dry_run_loads_no_model(run, folder, monkeypatch, text, change):
-    monkeypatch.setattr("stratagem.language.models.load._model", None)
-    monkeypatch.setattr(opening, "_local", opening._local.__wrapped__)
+    monkeypatch.setattr("stratagem.language.models.load.load_weights", None)
+    monkeypatch.setattr(opening, "local_engine", opening.local_engine.__wrapped__)
     (folder / "game.toml").write_text(text)
     status, printed, said = run("train", "game.toml", "--set", change, "--dry-run")
     assert status == 0, said

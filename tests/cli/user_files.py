@@ -51,7 +51,7 @@ def user_folder(folder, monkeypatch):
     (folder / "bots.py").write_text(BOTS)
     monkeypatch.setenv("STRATAGEM_CACHE", str(folder / "cache"))
     monkeypatch.setattr(sys, "path", list(sys.path))
-    monkeypatch.setattr(file_modules, "_modules", {})
+    monkeypatch.setattr(file_modules, "MODULES", {})
     monkeypatch.chdir(folder)
     for name in ("goods", "bots", "fine"):  # other tests have files of these names, too
         sys.modules.pop(name, None)

@@ -148,8 +148,8 @@ class OverpaidState(KuhnState):
 
     __slots__ = ()
 
-    def _payoffs(self):
-        return (3.0, -3.0) if (self.cards, self.line) == ("KQ", "BC") else super()._payoffs()
+    def payoffs(self):
+        return (3.0, -3.0) if (self.cards, self.line) == ("KQ", "BC") else super().payoffs()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -290,7 +290,7 @@ def test_an_enumeration_without_normalised_weights_is_found(monkeypatch):
 
 
 def test_a_best_response_by_the_wrong_objective_is_found(monkeypatch):
-    monkeypatch.setattr(induction, "_value", lambda plan, objective, later: plan.payoff)
+    monkeypatch.setattr(induction, "value_of", lambda plan, objective, later: plan.payoff)
     wrong = [one for one in compare(make_game("ipd(rounds=2)"), RandomPolicy(Key(1))) if one.difference > 1e-9]
     assert {one.name for one in wrong} >= {"induction: best response of seat 0", "induction: advantage of seat 1"}
 

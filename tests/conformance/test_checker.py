@@ -214,8 +214,8 @@ class CheapKuhnState(KuhnState):
 
     __slots__ = ()
 
-    def _payoffs(self):
-        gain, _ = super()._payoffs()
+    def payoffs(self):
+        gain, _ = super().payoffs()
         gain = gain / abs(gain)
         return gain, -gain
 
@@ -342,8 +342,8 @@ class LuckyState(KuhnState):
 
     __slots__ = ()
 
-    def _payoffs(self):
-        won = super()._payoffs()
+    def payoffs(self):
+        won = super().payoffs()
         luck = 1.0 if self.chance.at("luck", self.round).integer(2) else -1.0
         return won[0] + luck, won[1] - luck
 
@@ -353,8 +353,8 @@ class CountingState(KuhnState):
 
     __slots__ = ()
 
-    def _payoffs(self):
-        return tuple(payoff * (1 + self.round % 2) for payoff in super()._payoffs())
+    def payoffs(self):
+        return tuple(payoff * (1 + self.round % 2) for payoff in super().payoffs())
 
 
 class NamedState(KuhnState):

@@ -255,5 +255,5 @@ def test_the_cost_of_a_token_does_not_grow_with_the_text():
                 assert not watch.feed(filler)
             times.append((time.perf_counter() - start) / 2000 * 1e6)
         print(f"a piece of {filler!r}: {', '.join(f'{one:.1f}' for one in times)} microseconds")  # noqa: T201 - for the log
-        assert len(watch._line.text) <= watch._rule.room
-        assert len(watch._lines) <= watch._rule.fill
+        assert len(watch.line.text) <= watch.rule.room
+        assert len(watch.lines) <= watch.rule.fill

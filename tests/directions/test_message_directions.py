@@ -21,7 +21,7 @@ from stratagem.games.key import Key
 from stratagem.language.models.load import load
 from stratagem.learn.advantages.base import Decisions
 from stratagem.learn.advantages.catalogue import ESTIMATORS
-from stratagem.players.base import Move, Traits
+from stratagem.players.base import Ask, Move, Traits
 from stratagem.players.catalogue import make_player
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.workers.shards import play_setups
@@ -164,7 +164,8 @@ class Says:
     def turn(self, ask):
         if ask.view.game.silence(ask.view.facts) is None:
             return Move(self.move)
-        return Move(self.first if ask._table_key == self.table else self.other)
+        first = Ask(ask.view, self.table, ask.slot, ask.turn, ask.attempt, None)
+        return Move(self.first if ask.key == first.key else self.other)
 
 
 def credited(seat, move, chain, weights, instead):

@@ -36,7 +36,7 @@ def test_the_recipe_at_the_end_of_the_page_trains(name, tmp_path):
     assert recipe.splitlines()[0] == f"# {lines[-1]}"
     file, folder = split(lines[-1])[2], split(lines[-1])[-1]
     (tmp_path / file).write_text(recipe, "utf-8")
-    shown._install_examples(tmp_path / "site")
+    shown.install_examples(tmp_path / "site")
     for line in lines:
         status, printed = forked_command(*split(line)[1:], work=tmp_path, scratch=tmp_path)
         assert status == 0, printed

@@ -29,7 +29,7 @@ class RemoteSeat:
 
     def turn(self, ask):
         messages = [message._asdict() for message in Plain().messages(ask.view)]
-        extra = {"stratagem": {"state": ask._state.dump(), "seat": ask.view.seat}} if self.sends == "state" else {}
+        extra = {"stratagem": {"state": ask.peek().dump(), "seat": ask.view.seat}} if self.sends == "state" else {}
         answer = self.client.chat.completions.create(
             model=self.model, messages=messages, seed=ask.key.value, extra_body=extra
         )

@@ -47,12 +47,12 @@ def test_a_body_is_read_beside_the_answers_to_others(kuhn, post, monkeypatch):
     where = urlsplit(kuhn.url)
     seconds = []
 
-    def slowly(cls, data, read=bodies._read):
+    def slowly(data, parse=bodies.parse_object):
         if len(data) > 1_000_000:
             time.sleep(3.0)
-        return read(cls, data)
+        return parse(data)
 
-    monkeypatch.setattr(bodies, "_read", slowly)
+    monkeypatch.setattr(bodies, "parse_object", slowly)
     large = json.dumps({"model": "AlwaysBet", "messages": [{"role": "user", "content": "a" * 3_200_000}]}).encode()
     heavy = Thread(target=lambda: post(kuhn, large))
     heavy.start()

@@ -1,11 +1,11 @@
 """A unit of work has bit-identical results, whatever was computed before it."""
 
 import gc
+import weakref
 
 import pytest
 from numbered import asked, said
 
-from stratagem.language.engines import caches
 from stratagem.language.engines.base import PolicyNode, Prompt, ScoreRequest
 from stratagem.language.engines.caches import reset_caches
 from stratagem.language.engines.open import open_engine
@@ -56,14 +56,15 @@ def test_a_reset_frees_the_store(small):
     assert (small.reader.batch_rows.store.room, small.reader.batch_rows.store.data) == ((0, 0), [])
 
 
-def test_an_engine_is_reached_only_while_it_lives(tiny):
-    gc.collect()
-    before = len(caches._engines)
-    engine = open_engine(tiny)
-    assert len(caches._engines) == before + 1
+def test_an_engine_is_reached_only_while_it_lives(tiny, monkeypatch):
+    engine, reached = open_engine(tiny), []
+    monkeypatch.setattr(type(engine), "reset_cache", lambda engine: reached.append(id(engine)))
+    number, alive = id(engine), weakref.ref(engine)
+    reset_caches()
+    assert number in reached
     del engine
     gc.collect()
-    assert len(caches._engines) == before
+    assert alive() is None
 
 
 def test_what_an_engine_keeps_does_not_grow_from_unit_to_unit(small):

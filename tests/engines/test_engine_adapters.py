@@ -258,7 +258,7 @@ def test_copies_of_sets_of_adapters_do_not_pile_up(manned):
         [engine.answer([asked(engine, n, adapter=name) for n, name in enumerate(names)]) for names in sets]
         for _ in range(2)
     )
-    assert len(engine.reader.weights._stacks) == 4
+    assert len(engine.reader.weights.stacks) == 4
     for first, again in zip(said_first, said_again, strict=True):
         assert [call.tokens for call in first] == [call.tokens for call in again]
 

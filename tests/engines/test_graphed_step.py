@@ -49,7 +49,7 @@ def recorder(monkeypatch):
 def places_of(engine):
     """Return the addresses of the store and of the factors of the adapters."""
     store, weights = engine.reader.batch_rows.store, engine.reader.weights
-    parts = weights.stack and weights.stack._parts
+    parts = weights.stack and weights.stack.parts
     factors = {place: part.inward.data_ptr() for place, part in (parts or {}).items() if part is not None}
     return {"store": [data.data_ptr() for data in store.data], **factors}
 
@@ -168,7 +168,7 @@ def test_kept_graphs_serve_the_next_unit_with_the_same_bits(recorder):
     engine.reset_cache()
     store = engine.reader.batch_rows.store
     assert not store.data
-    assert len(store._kept) <= 4
+    assert len(store.spares) <= 4
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_new_weights_of_the_base_are_read_without_kept_graphs(recorder):
     with torch.no_grad():
         lm.model.model.layers[0].mlp.gate_proj.weight.normal_(std=0.3)
     engine.publish("", 1)
-    assert not engine.reader.step._aside
+    assert not engine.reader.step.kept_graphs
     same(answers(engine), plainly(lm, published=[""]))
 
 
@@ -229,7 +229,7 @@ def test_graphs_are_dropped_when_the_store_grows(recorder):
 
 
 def test_only_the_most_recent_graphs_are_kept(recorder, monkeypatch):
-    monkeypatch.setattr(graphed_step, "_MOST", 2)
+    monkeypatch.setattr(graphed_step, "MOST_GRAPHS", 2)
     engine = made(recorder, load("tiny"))
     answers(engine)
     step = engine.reader.step
@@ -286,7 +286,7 @@ def test_a_store_that_was_freed_or_grew_is_another_allocation():
     for change in (lambda: store.reserve(2, 10), lambda: store.reserve(2, 100), store.free):
         change()
         if not store.data and store.room != (0, 0):
-            store._make(torch.zeros(1))
+            store.paste((torch.zeros(1, 2, 2, 3, 4),), [0], 0, 3)
         seen.append(store.allocation)
     assert len(set(seen)) == len(seen)
 

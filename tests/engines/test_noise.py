@@ -107,5 +107,5 @@ def test_noise_of_many_rows_is_that_of_each(monkeypatch, shared):
     keys, tokens = [Key(number) for number in range(5)], torch.arange(15).reshape(5, 3)
     tokens = tokens[:1] if shared else tokens
     whole = gumbel(seeds(keys, range(5), "cpu"), tokens)
-    monkeypatch.setattr("stratagem.language.engines.noise._AT_ONCE", 6)
+    monkeypatch.setattr("stratagem.language.engines.noise.VALUES_AT_ONCE", 6)
     assert torch.equal(gumbel(seeds(keys, range(5), "cpu"), tokens), whole)

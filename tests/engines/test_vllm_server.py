@@ -210,7 +210,7 @@ def test_base_is_read_under_an_adapter_of_zeros_on_a_cpu(server, tiny):
     models = [body["model"] for path, body in server.asked if path == "/v1/completions"]
     assert models[0] == "base"
     assert all("zero" in model for model in models[1:])
-    server.vllm.shells.shell._holder._config.device_config.device = "cuda"
+    server.vllm.shells.config.device_config.device = "cuda"
     open_on(server, tiny)
     assert server.asked[-1][1]["model"] == "base"
 

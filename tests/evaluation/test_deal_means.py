@@ -7,6 +7,7 @@ from scipy import stats
 from stratagem.games import Key, make_game
 from stratagem.measure.deal_means import mean_of_deals
 from stratagem.measure.statistics import with_interval
+from stratagem.measure.talk import sampled_talk
 from stratagem.measure.talk.definitions import gullibility
 from stratagem.measure.talk.sampled_talk import TalkPlan, TalkPlay
 from stratagem.players.catalogue import make_player
@@ -66,8 +67,9 @@ def differences():
     game, seen = make_game("talk(kuhn(hands=1), before=round, intents=[state])"), []
     pair = [make_player(name, game) for name in ("honest(NashApprox)", "believer(NashApprox)")]
     table = TalkPlay(game, *pair, 0, TalkPlan(episodes=1000, key=Key(11), replies=1, playouts=1))
-    table._difference = seen.append
-    table.less("deaf", "talk")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sampled_talk, "mean_of_deals", lambda values, low, high: seen.append(values))
+        table.less("deaf", "talk")
     _, readers = seen
     return readers
 

@@ -130,7 +130,7 @@ def test_a_suite_may_be_of_a_file_or_of_a_package(monkeypatch):
             ("kuhn(hands=1)", {"payoff", "win rate", "pool_advantage"}),
             ("leduc", {"payoff", "win rate", "pool_advantage"}),
         ]
-        monkeypatch.setitem(suites._registry.table, "cards", lambda: replace(suite, name="other"))
+        monkeypatch.setitem(suites.REGISTRY.table, "cards", lambda: replace(suite, name="other"))
         assert find_suite("cards") == replace(suite, name="cards")
         assert find_suite("cards", ("random",)).lines[1].pools == {"opponents": ("random",)}
     assert "cards" in suites.suite_names()

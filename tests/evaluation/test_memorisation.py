@@ -59,7 +59,7 @@ class Sampled(KnowsWords):
 def planted(monkeypatch):
     table = {player.name: player for player in (ReadsRules, KnowsWords, Sampled)}
     known = Registry("player", catalogue.PLAYERS | catalogue.MODELS | table, "stratagem.players")
-    monkeypatch.setattr(catalogue, "_registry", known)
+    monkeypatch.setattr(catalogue, "REGISTRY", known)
 
 
 def measured(*players, disguises=3, episodes=20, record=None, game=KUHN, opponents=AGAINST):

@@ -125,8 +125,8 @@ def test_every_hand_of_a_match_is_held_against_openspiel():
     class Swapped(KuhnState):
         __slots__ = ()
 
-        def _payoffs(self):
-            paid = super()._payoffs()
+        def payoffs(self):
+            paid = super().payoffs()
             return paid[::-1] if self.round == 3 else paid
 
     class Bent(Kuhn):

@@ -6,7 +6,7 @@ import pytest
 from stratagem.games.catalogue import make_game
 from stratagem.measure.exploitability.exact import of_policy
 from stratagem.measure.set_regrets import action_regrets, set_regrets
-from stratagem.measure.tree_policy import Oracle, oracle_of, policy_on
+from stratagem.measure.tree_policy import oracle_of, policy_on
 from stratagem.players.catalogue import make_player
 
 
@@ -26,14 +26,6 @@ def test_regrets_add_up_to_the_exploitability(game):
     figures = set_regrets(oracle, policy)
     assert figures.regrets.min() >= -1e-12
     assert figures.total == pytest.approx(of_policy(oracle, policy).exploitability)
-
-
-def test_regrets_are_equal_where_the_best_response_is_openspiels():
-    """A tree without layers takes its best response from OpenSpiel."""
-    oracle, policy, figures = measured("LooseAggressive")
-    other = Oracle(oracle.tree)
-    other._pass = None
-    assert set_regrets(other, policy).regrets == pytest.approx(figures.regrets)
 
 
 def test_always_bet_loses_by_the_jack():

@@ -143,7 +143,7 @@ def test_fast_board_allows_what_the_sheet_offers():
             for number in range(6) if sheet else ():
                 action = sheet.sample(Key(seed).at(power, number))
                 blind = ArrayBoard(board.cells)
-                blind._orders = {}
+                blind.orders_by_place = {}
                 plain += blind.allows(power, action)
                 assert board.allows(power, action)
                 for other in board.powers:

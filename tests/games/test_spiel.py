@@ -263,7 +263,7 @@ def test_a_redrawn_state_looks_the_same_to_its_seat(name):
 
 
 def test_where_openspiel_cannot_redraw_it_is_said_and_openspiel_says_nothing(capfd, monkeypatch):
-    monkeypatch.setattr("stratagem.games.spiel.engine._redraws", {})
+    monkeypatch.setattr("stratagem.games.spiel.engine.REDRAWS", {})
     for _ in range(2):
         with pytest.raises(CannotCompute, match="redraw"):
             SPIEL_GAMES["liars-dice"]().start(Key(0)).resample(0, Key(1))

@@ -116,7 +116,7 @@ def test_a_tree_beyond_the_budget_is_refused():
 
 def test_progress_is_reported(monkeypatch):
     seen = []
-    monkeypatch.setattr(tree_walk, "_REPORT_EVERY", 500)
+    monkeypatch.setattr(tree_walk, "NODES_BETWEEN_REPORTS", 500)
     walk(make_game("kuhn(hands=2)"), progress=seen.append)
     assert [nodes // 500 for nodes in seen] == [1, 2, 3]
 
@@ -210,8 +210,8 @@ def test_a_set_is_shown_at_its_first_node_though_a_deeper_one_is_met_before():
 )
 def test_views_are_made_again_by_replay(monkeypatch, text):
     """Each view is that of the seat to move at the first node of its set, though few are kept at a time."""
-    monkeypatch.setattr(tree_sets, "_TOGETHER", 3)
-    monkeypatch.setattr(tree_sets, "_KEPT", 2)
+    monkeypatch.setattr(tree_sets, "SETS_AT_ONCE", 3)
+    monkeypatch.setattr(tree_sets, "MOST_GROUPS", 2)
     game = make_game(text)
     tree = walk(game)
     for number in (*range(len(tree.information_sets)), 0, -1):

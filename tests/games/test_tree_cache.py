@@ -27,7 +27,7 @@ GAMES = ("leduc", "kuhn(hands=2)", "auction(rounds=2)", "ipd(rounds=3)", "talk(g
 def folder(tmp_path, monkeypatch):
     """An empty cache, which stores trees of any size."""
     monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path))
-    monkeypatch.setattr(tree_cache, "_LEAST", 1)
+    monkeypatch.setattr(tree_cache, "LEAST_NODES", 1)
     return tmp_path / "trees"
 
 
@@ -96,10 +96,17 @@ class Mine(Kuhn):
     """A game of a user's."""
 
 
-@pytest.mark.parametrize("game", [Mine(hands=1), Talk(game=Mine(hands=1))])
-def test_a_game_of_a_users_is_not_stored(game):
-    assert tree_cache._folder_of(game) is None
-    assert tree_cache._folder_of(Kuhn(hands=1)) is not None
+def stored(folder, game):
+    """Return the folders that the tree of a game adds to the cache."""
+    before = set(folder.glob("*"))
+    tree_of(game)
+    return set(folder.glob("*")) - before
+
+
+@pytest.mark.parametrize("game", [Mine(hands=1), Talk(game=Mine(hands=1), before="round", intents=("state",))])
+def test_a_game_of_a_users_is_not_stored(folder, game):
+    assert not stored(folder, game)
+    assert stored(folder, Kuhn(hands=1))
 
 
 def test_rounds_of_a_game_are_not_stored(folder):
@@ -114,32 +121,28 @@ p "" 1 1 "" { "a" "b" } 0
 """
 
 
-def test_a_game_that_openspiel_reads_from_a_file_is_not_stored(tmp_path):
+def test_a_game_that_openspiel_reads_from_a_file_is_not_stored(tmp_path, folder):
     file = tmp_path / "own.efg"
     file.write_text(EFG % 7)
     sg.allow(str(file))
     game = make_game(f"spiel:efg_game(filename={file})")
-    assert tree_cache._folder_of(game) is None
-    assert tree_cache._folder_of(Talk(game=game, words=("a",))) is None
+    assert not stored(folder, game)
+    assert not stored(folder, Talk(game=game, words=("a",)))
 
 
 class OwnFace(PlainFace):
     """Action names of a user's."""
 
 
-def test_a_game_with_action_names_of_a_users_is_not_stored():
-    faces = PlainFace(text="kuhn_poker"), OwnFace(text="kuhn_poker")
-    ours, own = (tree_cache._folder_of(SpielGame(text="kuhn_poker", face=face)) for face in faces)
-    assert ours is not None
-    assert own is None
+def test_a_game_with_action_names_of_a_users_is_not_stored(folder):
+    assert not stored(folder, SpielGame(text="kuhn_poker", face=OwnFace(text="kuhn_poker")))
+    assert stored(folder, SpielGame(text="kuhn_poker", face=PlainFace(text="kuhn_poker")))
 
 
 def test_what_another_package_sets_under_a_name_is_in_the_key(monkeypatch):
     def register(payoff):
         table = (((payoff, 1), (0, 0)), ((0, 0), (1, 3)))
-        monkeypatch.setitem(
-            catalogue._registry.table, "stag", partial(MatrixGame, name="stag", payoffs=table, rounds=1)
-        )
+        monkeypatch.setitem(catalogue.REGISTRY.table, "stag", partial(MatrixGame, name="stag", payoffs=table, rounds=1))
         catalogue.usual_of.cache_clear()
         return tree_of(make_game("stag"))
 
@@ -171,16 +174,16 @@ def test_a_stored_tree_beyond_the_budget_is_refused():
 
 
 def test_the_tree_that_was_not_used_for_longest_makes_room(folder, monkeypatch):
+    trees = {}
     for age, text in enumerate(("leduc", "auction(rounds=2)", "ipd(rounds=3)")):
-        tree_of(make_game(text))
-        os.utime(tree_cache._folder_of(make_game(text)), (1000 + age, 1000 + age))
+        (trees[text],) = stored(folder, make_game(text))
+        os.utime(trees[text], (1000 + age, 1000 + age))
     tree_of(make_game("leduc"))  # used again, so it stays
     size = sum(file.stat().st_size for file in folder.rglob("*.npy"))
-    monkeypatch.setattr(tree_cache, "_ROOM", size)
-    tree_of(make_game("kuhn(hands=2)"))
-    kept = {path.name for path in folder.iterdir()}
-    assert tree_cache._folder_of(make_game("auction(rounds=2)")).name not in kept
-    assert {tree_cache._folder_of(make_game(text)).name for text in ("leduc", "kuhn(hands=2)")} <= kept
+    monkeypatch.setattr(tree_cache, "MOST_BYTES", size)
+    assert len(stored(folder, make_game("kuhn(hands=2)"))) == 1
+    assert not trees["auction(rounds=2)"].exists()
+    assert trees["leduc"].exists()
 
 
 def test_a_cache_that_cannot_be_written_changes_nothing(monkeypatch, tmp_path):

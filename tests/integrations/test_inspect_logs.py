@@ -16,7 +16,7 @@ CLUSTERS = LogColumns(cluster="topic")
 @pytest.mark.parametrize("name", ["a.eval", "b.eval"])
 def test_both_readers_have_the_same_scores(name, monkeypatch):
     by_inspect = read_log(WRITTEN / name, CLUSTERS)
-    monkeypatch.setattr(inspect_log, "_by_inspect", None)
+    monkeypatch.setattr(log, "read_eval_log", None)
     monkeypatch.setattr(inspect_log, "find_spec", lambda name: None)
     assert set(read_log(WRITTEN / name, CLUSTERS).rows) == set(by_inspect.rows)
 

@@ -13,6 +13,7 @@ from script_agents import Equilibrium, answer_all, fold_all
 import stratagem as sg
 from stratagem.api.audits import carry_out_audit
 from stratagem.base.errors import BadParameter
+from stratagem.base.lock import hold_lock
 from stratagem.connect.mcp import asked, shelf
 from stratagem.connect.mcp.asked import AskedTables
 from stratagem.connect.mcp.handles import TableHandles
@@ -42,13 +43,13 @@ class Clock:
         return self.now
 
 
-def played(*texts, opponent="random", seed=7, folder=None, most=64, idle=100.0, clock=None):
+def played(*texts, opponent="random", seed=7, episodes=None, most=64, idle=100.0, clock=None):
     games = []
     for text in texts:
         game = make_game(text)
         games.append(PlayedGame(game, make_player(opponent, game) if game.spec.seats > 1 else []))
     handles = TableHandles(most, idle, clock or Clock())
-    return PlayedTables(games, seed, EpisodeShelf(folder), handles)
+    return PlayedTables(games, seed, episodes or EpisodeShelf(None), handles)
 
 
 def ask(tables, tool, **arguments):
@@ -232,15 +233,16 @@ def test_handles_cannot_be_guessed_and_deals_are_dealt_once():
 
 
 def test_finished_games_are_recorded_and_shown(tmp_path, monkeypatch, capsys):
-    tables = played("kuhn(hands=1)", folder=tmp_path / "record")
+    kept = EpisodeShelf(tmp_path / "record")
+    tables = played("kuhn(hands=1)", episodes=kept)
     for _ in range(3):
         play_out(tables, Equilibrium())
     ask(tables, "open_table")  # never finished
-    tables._shelf.close()
+    kept.close()
     episodes = list(read_episodes(tmp_path / "record"))
     assert [episode.group for episode in episodes] == [f"kuhn(hands=1)/7/{number}" for number in range(3)]
-    monkeypatch.setattr(shelf, "_SECONDS", 0.0)
-    again = played("kuhn(hands=1)", folder=tmp_path / "record")  # another server of the same record
+    monkeypatch.setattr(shelf, "SECONDS", 0.0)
+    again = played("kuhn(hands=1)", episodes=EpisodeShelf(tmp_path / "record"))  # another server of the same record
     play_out(again, Equilibrium())
     assert len({episode.id for episode in read_episodes(tmp_path / "record")}) == 4
     from stratagem.cli.main import main
@@ -391,13 +393,12 @@ def test_an_agent_that_only_looks_counts_as_away(questions):
 
 
 def test_no_table_opens_while_too_many_episodes_wait(tmp_path, monkeypatch):
-    monkeypatch.setattr(shelf, "_MOST", 2)
-    tables = played("kuhn(hands=1)", folder=tmp_path / "record")
-    monkeypatch.setattr(tables._shelf, "_write", lambda: False)  # another server holds the record
-    for _ in range(2):
-        play_out(tables, Equilibrium())
-    assert "No table opens: 2 episodes wait" in refused(tables, "open_table")
-    monkeypatch.undo()
+    monkeypatch.setattr(shelf, "MOST_WAITING", 2)
+    tables = played("kuhn(hands=1)", episodes=EpisodeShelf(tmp_path / "record"))
+    with hold_lock(tmp_path / "record" / "lock", "it"):  # as another server does while it writes
+        for _ in range(2):
+            play_out(tables, Equilibrium())
+        assert "No table opens: 2 episodes wait" in refused(tables, "open_table")
     play_out(tables, Equilibrium())
 
 

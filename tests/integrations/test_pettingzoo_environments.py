@@ -87,7 +87,7 @@ def test_tensors_are_those_of_openspiel(text):
     env = aec(text, observation="tensor")
     api_test(env, num_cycles=100)
     env.reset(seed=3)
-    facts = env.unwrapped._playing.session.view(0).facts
+    facts = env.unwrapped.playing.session.view(0).facts
     np.testing.assert_array_equal(
         env.observe("player_0")["observation"].ravel(), np.array(facts.tensor, dtype=np.float32)
     )

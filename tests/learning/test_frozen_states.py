@@ -69,7 +69,7 @@ def test_a_reference_of_the_trained_weights_is_read_in_every_step(policy, read):
     for _ in range(2):
         assert learner.update(EXAMPLES).reference_gap < 1e-5
     assert len(read) == 2
-    assert not len(policy._frozen)
+    assert not len(policy.frozen_states)
 
 
 def test_known_states_are_those_of_a_pass_to_the_bit(policy, read):

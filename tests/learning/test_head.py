@@ -57,7 +57,7 @@ def test_a_model_that_does_something_else_is_refused():
 
 @pytest.mark.parametrize("trained", [False, True])
 def test_fp32_head_has_the_logits_and_gradients_of_an_fp32_product(monkeypatch, trained):
-    monkeypatch.setattr("stratagem.learn.head._SLICE", 37)
+    monkeypatch.setattr("stratagem.learn.head.SLICE", 37)
     lm = load("tiny", dtype="bf16")
     head = lm.model.get_output_embeddings()
     head.weight.requires_grad_(trained)

@@ -206,7 +206,7 @@ def brought(monkeypatch):
         name: EntryPoint(name, f"{module.__name__}:{what}", "stratagem.advantages")
         for name, what in {"doubled": "Doubled", "made": "doubled", "nothing": "nothing"}.items()
     }
-    monkeypatch.setitem(vars(read_advantage.registry), "_entries", entries)
+    monkeypatch.setitem(vars(read_advantage.registry), "entries", entries)
 
 
 @pytest.mark.usefixtures("brought")

@@ -288,7 +288,7 @@ def test_ratios_in_bf16_are_one_to_the_bit_until_weights_change(monkeypatch):
         }
 
     assert ends() == {1.0}
-    monkeypatch.setattr(PPOLearner, "_read_in_steps", lambda self, examples, plain, steps: examples)
+    monkeypatch.setattr(PPOLearner, "read_in_steps", lambda self, examples, plain, steps: examples)
     assert max(ends()) - 1.0 > 1e-4
 
 
@@ -297,7 +297,7 @@ def test_every_token_has_the_episode_and_the_turn_of_its_decision():
     batch = replace(played(2), turns=[decision % 4 for decision in range(16)])
     sizes = [len(example.loss_positions) for example in batch.examples]
     nothing = np.zeros(sum(sizes))
-    found = made()._decisions(batch, OldOutputs(nothing, nothing, nothing))
+    found = made().decisions_of(batch, OldOutputs(nothing, nothing, nothing))
     assert found.round.tolist() == [decision % 4 for decision, size in enumerate(sizes) for _ in range(size)]
     assert found.episode.tolist() == [decision // 4 for decision, size in enumerate(sizes) for _ in range(size)]
 
@@ -306,7 +306,7 @@ def test_others_scores_have_the_divisor_of_the_own_scores_and_stand_at_the_same_
     batch, learner = played(2), made()
     batch = replace(batch, others_scores=[2.0 * score for score in batch.scores])
     nothing = np.zeros(sum(len(example.loss_positions) for example in batch.examples))
-    found = learner._decisions(batch, OldOutputs(nothing, nothing, nothing))
+    found = learner.decisions_of(batch, OldOutputs(nothing, nothing, nothing))
     assert learner.scaling.divisor != pytest.approx(1.0)
     assert found.others["score"] == pytest.approx(2.0 * found.terms["score"])
     assert not found.others["kl"].any()

@@ -51,13 +51,13 @@ def tracked(shard):
     model, optimizer = shard.model, Optimizer(shard.weights, OptimizerSettings(), 10)
     model.forward = lambda function: function()
     model.carry_out = lambda function: model(function)
-    return FSDPMemTracker(model, optimizer._method), optimizer
+    return FSDPMemTracker(model, optimizer.method), optimizer
 
 
 def peak_of(tracker, optimizer):
     """Bytes at the peak, with the master copies of a device."""
     (parts,) = tracker.get_tracker_snapshot("peak").values()
-    return parts["Total"] + sum(4 * long.to_local().numel() for long, _ in optimizer._rounded_pairs())
+    return parts["Total"] + sum(4 * long.to_local().numel() for long, _ in optimizer.rounded_pairs())
 
 
 def step_peak(folder, memory, examples):
@@ -155,10 +155,10 @@ def test_scopal_of_all_weights_fits_by_the_tracker(fake_ranks, monkeypatch):
 
         def step():
             shard.model.carry_out(read).logprobs.sum().backward()
-            for long, short in optimizer._rounded_pairs():
+            for long, short in optimizer.rounded_pairs():
                 long.grad, short.grad = short.grad.to(long), None
-            optimizer._method.step()
-            for long, _ in optimizer._rounded_pairs():
+            optimizer.method.step()
+            for long, _ in optimizer.rounded_pairs():
                 long.grad = None
 
         step()

@@ -15,7 +15,7 @@ from stratagem.learn.optimizer import Optimizer, OptimizerSettings
 from stratagem.learn.optimizer_files import STATE
 from stratagem.learn.policy import Policy
 from stratagem.learn.shard import check_shardable
-from stratagem.learn.sharded import ShardedOptimizer, ShardedPolicy
+from stratagem.learn.sharded import ShardedOptimizer, ShardedPolicy, optimizer_of
 from stratagem.playing.workers import models
 from stratagem.playing.workers.ranks import RankPlace, RankWorkers, deal
 
@@ -62,7 +62,8 @@ def test_an_optimizer_of_shards_continues_in_one_process(alone, tmp_path):
     own.restore(state, tmp_path)
     assert own.steps_taken == 1
     moments = [entry["exp_avg"] for entry in own.state()["adam"]["state"].values()]
-    theirs = [entry["exp_avg"].full_tensor() for entry in optimizer._own.state()["adam"]["state"].values()]
+    shards = optimizer_of(sharded.number).state()["adam"]["state"]
+    theirs = [entry["exp_avg"].full_tensor() for entry in shards.values()]
     assert max(float(moment.abs().max()) for moment in moments) > 0.0
     assert all(torch.equal(one, other) for one, other in zip(moments, theirs, strict=True))
     next((tmp_path / STATE).glob("*.safetensors")).unlink()

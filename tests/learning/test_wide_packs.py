@@ -166,7 +166,7 @@ def test_blocks_of_flex_attention_are_those_that_are_seen(window):
 @pytest.mark.long
 @pytest.mark.usefixtures("probing_anew")
 def test_compiled_flex_attention_reads_whole_blocks(monkeypatch):
-    monkeypatch.setattr(flex_mask, "_kernel", lambda compiled: torch.compile(flex_attention, dynamic=True))
+    monkeypatch.setattr(flex_mask, "flex_kernel", lambda compiled: torch.compile(flex_attention, dynamic=True))
     lm = load("tiny-qwen")
     trunk = tuple((7 * at + 3) % 1500 for at in range(300))
     made = [Example(tokens=(*trunk, own, *trunk[:60], 0), loss_positions=(361,)) for own in (1501, 1502)]

@@ -145,7 +145,7 @@ def test_eval_file_without_summaries_is_read_from_its_samples(tmp_path):
 
 def test_eval_file_that_unfolds_to_too_much_is_refused(tmp_path, monkeypatch):
     log = eval_file(tmp_path / "x.eval", summaries=[], **{"samples__1.json": " " * 2_000_000})
-    monkeypatch.setattr(inspect_log, "_LARGEST_UNFOLDED", 1_000_000)
+    monkeypatch.setattr(inspect_log, "LARGEST_UNFOLDED", 1_000_000)
     with pytest.raises(BadRecord, match="would unfold to 1 MiB in 3 files: it is not read"):
         read_log(log, NONE)
 
@@ -159,18 +159,25 @@ def test_member_that_is_larger_than_it_declares_is_refused(tmp_path):
         read_log(path, NONE)
 
 
-def test_zstandard_member_that_is_larger_than_it_declares_is_refused(tmp_path):
-    data = pa.Codec("zstd").compress(b" " * 100_000, asbytes=True)
+@pytest.mark.parametrize(
+    ("installed", "says"), [(None, "has another size than it declares"), (inspect_log, "is larger than it declares")]
+)
+def test_zstandard_member_that_is_larger_than_it_declares_is_refused(tmp_path, monkeypatch, installed, says):
+    """By our reader, and before inspect reads the file."""
+    monkeypatch.setattr(inspect_log, "find_spec", lambda name: installed)
     path = tmp_path / "x.eval"
     with zipfile.ZipFile(path, "w") as opened:
-        opened.writestr("summaries.json", data)
-    with zipfile.ZipFile(path) as opened:
-        info = opened.getinfo("summaries.json")
-        info.compress_type, info.file_size = 93, 10
-        with pytest.raises(ValueError, match="than it declares"):
-            inspect_log._check_member(opened, info)
-        with pytest.raises(ValueError, match="another size than it declares"):
-            inspect_log._json_member(opened, info)
+        opened.writestr("header.json", json.dumps(inspect_json()))
+        opened.writestr("summaries.json", pa.Codec("zstd").compress(b" " * 100_000, asbytes=True))
+    data = bytearray(path.read_bytes())
+    entry = data.rindex(b"PK\x01\x02")  # of the last member, with its method and its whole size
+    data[entry + 10 : entry + 12], data[entry + 24 : entry + 28] = (
+        (93).to_bytes(2, "little"),
+        (10).to_bytes(4, "little"),
+    )
+    path.write_bytes(data)
+    with pytest.raises(BadRecord, match=f"summaries.json {says}"):
+        read_log(path, NONE)
 
 
 @pytest.mark.parametrize("cut", [10, 1000, 9000])
@@ -354,7 +361,7 @@ def test_missing_file_and_folder_are_one_sentence(tmp_path):
 
 
 def test_line_without_end_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr("stratagem.connect.logs.base._LONGEST_LINE", 1000)
+    monkeypatch.setattr("stratagem.connect.logs.base.LONGEST_LINE", 1000)
     with pytest.raises(BadRecord, match="A line of"):
         read_log(table(tmp_path / "x.jsonl", '{"item": "' + "a" * 2000 + '"}'), NONE)
 

@@ -6,7 +6,7 @@ from peft.tuners.lora.layer import Linear
 
 from stratagem.language.models.adapters import active, adapter_parameters, add_adapter, lora_layers
 from stratagem.language.models.load import load
-from stratagem.language.models.lora_linear import QuickLinear, _LoRA, quicken
+from stratagem.language.models.lora_linear import LoRAProduct, QuickLinear, quicken
 
 
 @pytest.fixture
@@ -49,8 +49,8 @@ def test_it_says_and_learns_what_pefts_layer_does(lm, shape, name):
 def taken(monkeypatch):
     """Return the number of fast passes."""
     calls = []
-    apply = _LoRA.apply
-    monkeypatch.setattr(_LoRA, "apply", lambda *args: calls.append(1) or apply(*args))
+    apply = LoRAProduct.apply
+    monkeypatch.setattr(LoRAProduct, "apply", lambda *args: calls.append(1) or apply(*args))
     return calls
 
 

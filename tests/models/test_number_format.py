@@ -61,12 +61,12 @@ def test_small_models_stay_in_fp32_without_a_measurement(monkeypatch):
 def test_the_ratio_is_that_of_the_products(monkeypatch):
     """A clock that runs by the format: bf16 takes a third of the time at many rows, and 4/3 at few; the mean is 1.5."""
     speeds = {("bfloat16", 256): 3.0, ("float32", 256): 1.0, ("bfloat16", 16): 0.75, ("float32", 16): 1.0}
-    monkeypatch.setattr(number_format, "_products_a_second", lambda dtype, rows, *rest: speeds[dtype, rows])
+    monkeypatch.setattr(number_format, "products_per_second", lambda dtype, rows, *rest: speeds[dtype, rows])
     assert measure_ratio.__wrapped__(8, 16, "cpu") == pytest.approx(1.5)
 
 
 def test_products_are_measured_on_this_machine(monkeypatch):
-    monkeypatch.setattr(number_format, "_SECONDS", 0.005)
+    monkeypatch.setattr(number_format, "SECONDS", 0.005)
     assert 0.001 < measure_ratio.__wrapped__(64, 128, "cpu") < 1000.0
 
 
@@ -78,13 +78,13 @@ def test_products_are_those_of_training(monkeypatch):
         return onednn_linear.linear(x, weight)
 
     monkeypatch.setattr(onednn_linear, "multiply", multiply)
-    monkeypatch.setattr(number_format, "_SECONDS", 0.005)
+    monkeypatch.setattr(number_format, "SECONDS", 0.005)
     measure_ratio.__wrapped__(64, 128, "cpu")
     assert formats == {torch.float32, torch.bfloat16}
 
 
 def test_a_product_that_takes_longer_than_a_measurement_is_measured(monkeypatch):
-    monkeypatch.setattr(number_format, "_SECONDS", 0.0)
+    monkeypatch.setattr(number_format, "SECONDS", 0.0)
     assert 0.0 < measure_ratio.__wrapped__(64, 128, "cpu") < math.inf
 
 

@@ -9,6 +9,7 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -124,16 +125,44 @@ def test_a_process_that_writes_on_after_its_answer_is_ended():
     asyncio.run(is_ended())
 
 
-def test_lines_after_an_answer_count_as_strays_before_the_asker_runs_again():
-    async def strays():
-        reading = object.__new__(process.Process)
-        reading._open, reading._next = {1: asyncio.get_running_loop().create_future()}, 2
-        reading._num_answers = reading._num_stray = 0
-        for line in (b'{"id": 1, "action": "PASS"}', *[b"x"] * 5, b'{"id": 1, "action": "BET"}'):
-            reading._take(line)
-        return await reading._open[1], reading._num_answers, reading._num_stray
+class Input:
+    """Standard input of a process that takes everything."""
 
-    assert asyncio.run(strays()) == ({"id": 1, "action": "PASS"}, 1, 6)
+    def write(self, line):
+        pass
+
+    def close(self):
+        pass
+
+    async def drain(self):
+        pass
+
+
+async def ended():
+    return 0
+
+
+def test_lines_after_an_answer_count_as_strays_before_the_asker_runs_again():
+    async def strays(number):
+        """Return the answer before so many lines that the process writes at once, and whether it is ended for them."""
+        output, errors = asyncio.StreamReader(), asyncio.StreamReader()
+        errors.feed_eof()
+        child = SimpleNamespace(stdin=Input(), stdout=output, stderr=errors, wait=ended, pid=0)
+        reading = process.Process(child, process.ProgramCommand((), {}, 30.0, 1))
+        asked = asyncio.create_task(reading.ask({"type": "decision"}))
+        await asyncio.sleep(0)
+        lines = (b'{"id": 1, "action": "PASS"}', *[b"x"] * (number - 1), b'{"id": 1, "action": "BET"}')
+        output.feed_data(b"".join(line + b"\n" for line in lines))
+        answer = await asked
+        for _ in range(5):
+            await asyncio.sleep(0)
+        is_over = reading.is_over
+        output.feed_eof()
+        await reading.close()
+        return answer, is_over
+
+    assert asyncio.run(strays(1000)) == ({"id": 1, "action": "PASS"}, False)
+    assert asyncio.run(strays(1001)) == ({"id": 1, "action": "PASS"}, True)
 
 
 def test_a_process_that_crashes_is_restarted_and_the_reason_is_told():
@@ -152,17 +181,18 @@ def test_a_process_that_hangs_costs_one_timeout_a_hanging_answer():
     assert counts["error", "timeout"] >= 1
     assert counts["free", "done"] >= counts["error", "timeout"], "a new process answers the next question"
     assert time.monotonic() - start < 50, "a process that hangs sleeps for 60 s"
-    while not all(Path(f"/proc/{pid}").exists() for pid in {*process._living}):
+    while not all(Path(f"/proc/{pid}").exists() for pid in {*process.LIVING}):
         assert time.monotonic() - start < 50, "killed processes are forgotten"  # in the engine's thread, a moment later
         time.sleep(0.01)
 
 
 def answers_of(kind, number, *, timeout, concurrent, apart=0.0):
     """The answers of a process to questions, or the kinds of failures; a question is asked `apart` seconds later."""
-    engine, before = AgentPlayer(f"cmd:{command(kind)}", timeout, concurrent)._engine, {*process._living}
+    program = process.ProgramCommand(tuple(shlex.split(command(kind))), {}, timeout, concurrent)
+    before = {*process.LIVING}
 
     async def answered():
-        agent = engine._connect()
+        agent = process.RestartingProcess(program, max_concurrent=16)
 
         async def one(index):
             await asyncio.sleep(apart * index)
@@ -176,7 +206,7 @@ def answers_of(kind, number, *, timeout, concurrent, apart=0.0):
         finally:
             await agent.aclose()
             async with asyncio.timeout(20):  # one that hangs sleeps for longer
-                while process._living - before:
+                while process.LIVING - before:
                     await asyncio.sleep(0.01)
 
     return asyncio.run(answered())

@@ -47,9 +47,9 @@ def asked(human, view):
 
 def typed(choices, *lines):
     """Return the actions after these typed lines, and the whole screen."""
-    human, screen = at(lines)
-    move = asked(human, Told(choices))
-    assert human.terminal._reads.read() == "", "not everything was read"
+    keys, screen = io.StringIO("".join(f"{line}\n" for line in lines)), io.StringIO()
+    move = asked(Human(Terminal(keys, screen)), Told(choices))
+    assert keys.read() == "", "not everything was read"
     return move.action, screen.getvalue()
 
 

@@ -199,6 +199,13 @@ def test_the_belief_follows_from_the_opponents_play():
         assert decide(player, state, Key(5), ()) == action
 
 
+def has_state(ask):
+    try:
+        return bool(ask.redraw_state(Key(0)))
+    except CannotCompute:
+        return False
+
+
 class Asked(Random):
     """Random play that notes where it is asked, and with what."""
 
@@ -206,7 +213,7 @@ class Asked(Random):
         self.log, self.traits = log, traits
 
     def turn(self, ask):
-        self.log.append((ask.view.seat, ask.turn, ask.key, ask._state is not None))
+        self.log.append((ask.view.seat, ask.turn, ask.key, has_state(ask)))
         return super().turn(ask)
 
 

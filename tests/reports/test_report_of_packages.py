@@ -6,6 +6,7 @@ import pytest
 
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of
+from stratagem.base.registry import Registry
 from stratagem.show.html import element
 from stratagem.show.reports import catalogue
 from stratagem.show.reports.run_data import RunData
@@ -30,11 +31,12 @@ def of_packages(monkeypatch, tmp_path):
     """The sections of a run that has not begun, with those of packages."""
     recipe = algorithm_of({"algorithm": "reinforce"}).recipe_type.read({**RECIPES["reinforce"], "seed": 7})
     run = RunFolder.create(tmp_path / "run", recipe, recipe.seed, "a test")
+    group = catalogue.PACKAGES.group
 
     def sections(*values):
-        entries = {name: EntryPoint(name, value, catalogue.PACKAGES.group) for name, value in values}
-        monkeypatch.setitem(vars(catalogue.PACKAGES), "_entries", entries)
-        monkeypatch.setitem(vars(catalogue.PACKAGES), "_loaded", {})
+        packages = Registry("report section", {}, group)
+        packages.entries = {name: EntryPoint(name, value, group) for name, value in values}
+        monkeypatch.setattr(catalogue, "PACKAGES", packages)
         return catalogue.sections(RunData(run))
 
     return sections

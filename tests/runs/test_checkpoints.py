@@ -204,7 +204,7 @@ def test_a_run_with_nothing_but_damaged_checkpoints_says_so(run):
 
 
 def test_a_checkpoint_of_another_version_says_so(run, monkeypatch):
-    monkeypatch.setattr("stratagem.training.runs.checkpoint._VERSION", 99)
+    monkeypatch.setattr("stratagem.training.runs.checkpoint.VERSION", 99)
     step_of(run, 1)
     monkeypatch.undo()
     with pytest.raises(BadRecord, match="step-000001 has version 99, and this program reads versions 1 and 2"):

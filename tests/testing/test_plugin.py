@@ -288,7 +288,7 @@ def test_records_are_few_and_the_newest_stay(tmp_path, monkeypatch):
     from stratagem.base.lock import hold_lock
     from stratagem.testing import agent_tests
 
-    monkeypatch.setattr(agent_tests, "_MOST_RECORDS", 1)
+    monkeypatch.setattr(agent_tests, "MOST_RECORDS", 1)
     for age, name in enumerate(("new", "old", "in use", "oldest")):
         (tmp_path / name).mkdir()
         lock = tmp_path / f"{name}.lock"
@@ -296,5 +296,5 @@ def test_records_are_few_and_the_newest_stay(tmp_path, monkeypatch):
         os.utime(lock, (1e9 - age, 1e9 - age))
     (tmp_path / "another.lock").touch()  # of a record that was removed before
     with hold_lock(tmp_path / "in use.lock", "it"):
-        agent_tests._drop_old_records(tmp_path)
+        agent_tests.drop_old_records(tmp_path)
     assert {path.name for path in tmp_path.iterdir() if path.is_dir()} == {"new", "in use"}

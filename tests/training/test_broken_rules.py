@@ -41,7 +41,7 @@ def test_sound_games_are_not_warned_of():
 
 
 def test_large_game_has_the_first_checks_alone(monkeypatch):
-    monkeypatch.setattr(by_game, "_LONG", 0.0)
+    monkeypatch.setattr(by_game, "SECONDS_OF_FIRST", 0.0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         warn_of_broken_rules([Dearer(hands=1)])  # its bounds would come later
@@ -50,7 +50,7 @@ def test_large_game_has_the_first_checks_alone(monkeypatch):
 
 @pytest.mark.parametrize("name", [name for name in RECIPES if name != "kl_sft"])  # which plays no game
 def test_every_algorithm_checks_its_games(name, tmp_path, monkeypatch):
-    monkeypatch.setattr(by_game, "_OURS", "another package")
+    monkeypatch.setattr(by_game, "PACKAGE", "another package")
     failed = ConformanceReport("kuhn", (RuleCheck("ends", "failed", "no end"),))
     monkeypatch.setattr(by_game, "verify", lambda game, **settings: failed)
     settings = {"algorithm": name, **RECIPES[name]}

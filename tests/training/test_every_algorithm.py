@@ -214,10 +214,10 @@ def test_a_strict_run_stops_in_sft_at_a_loss_that_is_no_number(name, tmp_path):
 def test_final_evaluation_holds_the_base_once(tmp_path, monkeypatch, name):
     """Base, start and checkpoints are adapters on the base that was trained on, so nothing is loaded again."""
     loaded = []
-    whole = loading._model
-    monkeypatch.setattr(loading, "_model", lambda ref, *rest: loaded.append(str(ref)) or whole(ref, *rest))
-    cached = open_module._local
-    monkeypatch.setattr(open_module, "_local", cached.__wrapped__)
+    whole = loading.load_weights
+    monkeypatch.setattr(loading, "load_weights", lambda ref, *rest: loaded.append(str(ref)) or whole(ref, *rest))
+    cached = open_module.local_engine
+    monkeypatch.setattr(open_module, "local_engine", cached.__wrapped__)
     made = recipe(name)
     run = RunFolder.create(tmp_path / "run", made, made.seed, "a test")
     bound(made, run).train()

@@ -47,15 +47,15 @@ class Broken(Exception):
 def four_bits(request, monkeypatch):
     """Bases in 4 bits; without bitsandbytes, whole bases that say that they are."""
     if request.param == "stand-in":
-        whole = loading._model
+        whole = loading.load_weights
 
         def stand_in(ref, *rest):
             model = whole(replace(ref, four_bit=False), *rest)
             model.is_quantized = ref.four_bit
             return model
 
-        monkeypatch.setattr(loading, "_needs", lambda ref: None)
-        monkeypatch.setattr(loading, "_model", stand_in)
+        monkeypatch.setattr(loading, "check_extras", lambda ref: None)
+        monkeypatch.setattr(loading, "load_weights", stand_in)
 
 
 def run_of(path, *, stop=None):

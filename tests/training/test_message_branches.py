@@ -10,7 +10,7 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.talk import MOVE, SILENT
 from stratagem.learn.advantages.catalogue import read_advantage
-from stratagem.players.base import Move, Traits
+from stratagem.players.base import Ask, Move, Traits
 from stratagem.players.catalogue import make_player
 from stratagem.playing.forks import replay
 from stratagem.playing.match import Match, Setup
@@ -35,7 +35,8 @@ class Says:
     def turn(self, ask):
         if ask.view.game.silence(ask.view.facts) is None:
             return Move(self.move)
-        return Move(self.first if ask._table_key == self.table else self.other)
+        first = Ask(ask.view, self.table, ask.slot, ask.turn, ask.attempt, None)
+        return Move(self.first if ask.key == first.key else self.other)
 
 
 @dataclass(frozen=True)

@@ -228,7 +228,7 @@ def test_page_asks_for_a_file_by_a_job(folder, tmp_path):
 
 
 def test_only_the_newest_exports_are_kept(folder, monkeypatch):
-    monkeypatch.setattr(jobs, "_KEPT", 2)
+    monkeypatch.setattr(jobs, "MOST_EXPORTS", 2)
     names = [ask_export(Export(root=folder, record="games", episode="later/0.0"), Wire())["id"] for _ in range(3)]
     with pytest.raises(StratagemError):
         exported_file(names[0])

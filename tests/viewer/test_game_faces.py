@@ -274,9 +274,9 @@ def test_entry_point_of_a_package_brings_a_face(tmp_path, monkeypatch):
         f"from stratagem.games.package import GamePackage\n\nPACKAGE = {declared}\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    for registry in (games._registry, faces._registry):
-        monkeypatch.delitem(vars(registry), "_entries", raising=False)
+    for registry in (games.REGISTRY, faces.REGISTRY):
+        monkeypatch.delitem(vars(registry), "entries", raising=False)
     _, data = frames_of("coin-match")
     assert (data["face"], data["trouble"]) == ("coin_face", "")
-    for registry in (games._registry, faces._registry):
-        vars(registry).pop("_entries", None)
+    for registry in (games.REGISTRY, faces.REGISTRY):
+        vars(registry).pop("entries", None)

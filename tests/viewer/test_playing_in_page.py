@@ -170,11 +170,26 @@ def test_all_that_a_person_is_told_before_the_end_follows_from_the_views(game, s
         assert events[end]["drawn"]["frames"] == draw_episode(list(steps(episode)))["frames"][-2:]
 
 
-def test_observers_get_no_board_of_a_game_that_hides_something():
+def test_observers_get_no_board_and_no_situation_of_a_game_that_hides_something():
     wire = Wire([first_choice] * 50)
     sit_down(seated(), wire)
     told = [message.content for message in wire.sent if message.seat is None]
     assert {event["drawn"] for event in told if event["event"] == "turn"} == {None}
+    assert {"turn", "round"} <= {event["event"] for event in told}
+    assert not any("situation" in event or "card" in json.dumps(event) for event in told[1:-1])
+
+
+def test_observers_of_a_game_that_hides_nothing_are_told_what_the_one_who_opens_it_is_told():
+    wire = Wire([first_choice] * 50)
+    sit_down(seated("tic-tac-toe", players={1: "random"}), wire)
+    public, own = ([message.content for message in wire.sent if message.seat == seat] for seat in (None, 0))
+    for event, same in (("turn", "ask"), ("moved", "moved"), ("round", "round")):
+        told, expected = (
+            [(one["situation"], one.get("drawn")) for one in events if one["event"] == kind]
+            for events, kind in ((public, event), (own, same))
+        )
+        assert told
+        assert told == expected[-len(told) :]
 
 
 def test_boards_are_shown_where_a_seat_alone_can_be_drawn():

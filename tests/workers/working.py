@@ -13,12 +13,12 @@ from stratagem.playing.seating import rotate_seats
 from stratagem.training.runs.folder import RunFolder
 
 
-def trained(folder, name, **settings):
+def trained(folder, name, *progress, **settings):
     """The results of a short run of an algorithm, by part."""
     settings = {"algorithm": name, "tables_per_shard": 3, "num_threads": 1, **RECIPES[name], **settings}
     recipe = algorithm_of(settings).recipe_type.read(settings)
     run = RunFolder.create(folder, recipe, recipe.seed, "a test")
-    bound(recipe, run).train()
+    bound(recipe, run).train(*progress)
     return {part.partition("/")[2]: result for part, result in end_of(folder).items()}
 
 

@@ -53,7 +53,7 @@ def bar(name: str, total: int | None = None, *, shown: bool = True, remaining: b
         with _in_notebook(name, total) as show:
             yield show
     elif not console.is_terminal:
-        yield _in_lines(_QuietConsole(stderr=True))
+        yield show_in_lines(_QuietConsole(stderr=True))
     else:
         with _in_terminal(console, name, total, remaining) as show:
             yield show
@@ -66,7 +66,7 @@ class _QuietConsole(VisibleConsole):
         self.quiet = True
 
 
-def _in_lines(console: VisibleConsole) -> Show:
+def show_in_lines(console: VisibleConsole) -> Show:
     """Return what writes a line of the error stream where one is due; a stream that takes none ends no call."""
     begun = time.monotonic()
     due = FIRST_LINE

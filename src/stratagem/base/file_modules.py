@@ -30,7 +30,7 @@ from stratagem.base.named_files import (
     table,
 )
 
-_modules: dict[Path, ModuleType] = {}
+MODULES: dict[Path, ModuleType] = {}
 """Modules by resolved path."""
 _PACKAGE = f"{Path(__file__).parents[1]}{os.sep}"
 """Beginning of the paths of this package's files."""
@@ -51,7 +51,7 @@ def broken_by(error: BaseException) -> BrokenFile | None:
     frames = traceback.extract_tb(error.__traceback__)
     while frames and not _is_known(frames[-1].filename):  # libraries, which may call further
         frames.pop()
-    path = next((path for frame in reversed(frames[-2:]) for path in _modules if str(path) == frame.filename), None)
+    path = next((path for frame in reversed(frames[-2:]) for path in MODULES if str(path) == frame.filename), None)
     return None if path is None else BrokenFile(short_name(path), path, error)
 
 
@@ -92,11 +92,11 @@ def classes_of(file: str, base: type[Any]) -> dict[str, type[Any]]:
 def file_module(file: str) -> ModuleType:
     """Return the module of a named file."""
     path = find_file(file)
-    if path not in _modules:
+    if path not in MODULES:
         check_file(file, path)
-        _modules[path] = _find_imported(path) or _load_module(file, path, _module_name(path))
-    table().modules[path] = _modules[path].__name__
-    return _modules[path]
+        MODULES[path] = _find_imported(path) or _load_module(file, path, _module_name(path))
+    table().modules[path] = MODULES[path].__name__
+    return MODULES[path]
 
 
 def file_name_of(thing: object) -> str | None:
@@ -111,7 +111,7 @@ def file_name_of(thing: object) -> str | None:
 def path_of(thing: object) -> Path | None:
     """Return the path of the named file that a class, a function or an object is of; None for every other."""
     module = sys.modules.get(thing.__module__)
-    return next((path for path, one in _modules.items() if one is module), None)
+    return next((path for path, one in MODULES.items() if one is module), None)
 
 
 def _name_in(module: ModuleType | None, thing: object) -> str:
@@ -176,8 +176,8 @@ def load_again(given: HandedFiles) -> None:
     named_files.take(given.files)
     consent_table.take(given.consent)
     for path, name in given.files.modules.items():
-        if path not in _modules:
-            _modules[path] = _find_imported(path) or _load_module(given.files.short.get(path, str(path)), path, name)
+        if path not in MODULES:
+            MODULES[path] = _find_imported(path) or _load_module(given.files.short.get(path, str(path)), path, name)
 
 
 def _load_module(file: str, path: Path, name: str) -> ModuleType:
@@ -254,7 +254,7 @@ def _fits(cls: type, base: type[Any] | None) -> bool:
 
 def _is_known(file: str) -> bool:
     """Return whether a file is one of this package, or a named one."""
-    return file.startswith(_PACKAGE) or any(str(path) == file for path in _modules)
+    return file.startswith(_PACKAGE) or any(str(path) == file for path in MODULES)
 
 
 def _line(error: BaseException, path: Path) -> int | None:

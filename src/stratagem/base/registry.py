@@ -124,10 +124,10 @@ class Registry(Generic[T]):
 
     def names(self) -> list[str]:
         """Return every name, ours first and then those of other packages."""
-        return [*self.table, *self._entries]
+        return [*self.table, *self.entries]
 
     def __contains__(self, name: str) -> bool:
-        return name in self.table or name in self._entries or split_name(name) is not None
+        return name in self.table or name in self.entries or split_name(name) is not None
 
     def factory(self, name: str) -> Callable[..., T]:
         """Return the factory called `name`; an unknown name is answered with the nearest known ones."""
@@ -135,17 +135,17 @@ class Registry(Generic[T]):
             return self.table[name]
         if named := split_name(name):
             return factory_of(self.kind, *named, self.base)
-        if name not in self._entries:
+        if name not in self.entries:
             raise UnknownName(self.kind, name, [*self.names(), *self.forms], file=True)
         if name not in self._loaded:
-            self._loaded[name] = self._load(self._entries[name])
+            self._loaded[name] = self._load(self.entries[name])
         return self._loaded[name]
 
     def with_factories(self, factories: Mapping[str, Callable[..., T]], entry: EntryPoint) -> Registry[T]:
         """Return the registry with further names, which the package of an entry point brings; known names stay."""
         made = Registry(self.kind, self.table, self.group, self.base, forms=self.forms, instead=self.instead)
         more = {name: factory for name, factory in factories.items() if name not in self.names()}
-        made._entries = self._entries | dict.fromkeys(more, entry)
+        made.entries = self.entries | dict.fromkeys(more, entry)
         made._loaded = self._loaded | more
         return made
 
@@ -170,7 +170,7 @@ class Registry(Generic[T]):
                 raise  # a defect of ours keeps its traceback
             if named:
                 raise BrokenFile(call.name, find_file(named[0]), error) from error
-            raise BrokenEntry(self.kind, self._entries[call.name], error, call.name) from error
+            raise BrokenEntry(self.kind, self.entries[call.name], error, call.name) from error
 
     def _check_made(self, name: str, made: T) -> T:
         """Refuse what a function of a file makes, if it is of another kind."""
@@ -179,8 +179,8 @@ class Registry(Generic[T]):
         return made
 
     @cached_property
-    def _entries(self) -> dict[str, EntryPoint]:
-        """The entries of other packages; our names stay ours, and of two packages the first keeps a name."""
+    def entries(self) -> dict[str, EntryPoint]:
+        """Entry points of other packages by name; our names stay ours, and of two packages the first keeps a name."""
         result: dict[str, EntryPoint] = {}
         for entry in entry_points(group=self.group):
             if entry.name not in self.table:

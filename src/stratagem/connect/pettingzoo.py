@@ -89,15 +89,16 @@ class _Spaces:
     def number_of(self, player: PlayerLike, agent: str) -> int:
         """Return the number of the action that a player of ours takes in the place of an agent."""
         seated = as_player(player, self._table.match.game)
-        return self._playing.number_of(agent, seated)
+        return self.playing.number_of(agent, seated)
 
     @property
     def episode(self) -> Any:
         """Record of the episode as Stratagem keeps it."""
-        return self._playing.session.episode
+        return self.playing.session.episode
 
     @property
-    def _playing(self) -> Agents:
+    def playing(self) -> Agents:
+        """Agents of the episode that has begun."""
         if self._agents is None:
             raise IllegalAction("No episode has begun: call `reset` first.")
         return self._agents
@@ -106,7 +107,7 @@ class _Spaces:
         """Return the agents of an episode that is not over for all of them."""
         if self._agents is not None and not self.agents:
             raise IllegalAction("The episode is over: call `reset` for the next one.")
-        return self._playing
+        return self.playing
 
     def _begin(self, seed: int | None, options: Mapping[str, Any] | None) -> Agents:
         if not isinstance(options or {}, Mapping):
@@ -117,10 +118,10 @@ class _Spaces:
         return self._agents
 
     def _infos(self) -> dict[str, dict[str, Any]]:
-        return {agent: {"legal": dict(self._playing.legal(agent))} for agent in self.agents}
+        return {agent: {"legal": dict(self.playing.legal(agent))} for agent in self.agents}
 
     def _render_agents(self, agents: tuple[str, ...]) -> str:
-        shown = (f"{agent}:\n{self._playing.session.view(self._table.agents[agent]).situation}" for agent in agents)
+        shown = (f"{agent}:\n{self.playing.session.view(self._table.agents[agent]).situation}" for agent in agents)
         return "\n".join(shown)
 
 
@@ -153,7 +154,7 @@ class AECGame(_Spaces, AECEnv):  # type: ignore[misc]  # PettingZoo is no depend
 
     def observe(self, agent: str) -> dict[str, Any]:
         """Return the observation of an agent."""
-        return self._playing.observation(agent)
+        return self.playing.observation(agent)
 
     def step(self, action: int | None) -> None:
         """Play the action of the agent whose turn it is."""
@@ -221,4 +222,4 @@ class ParallelGame(_Spaces, ParallelEnv):  # type: ignore[misc]  # as above
         """End the environment; there is nothing to release."""
 
     def _observations(self) -> dict[str, Any]:
-        return {agent: self._playing.observation(agent) for agent in self.agents}
+        return {agent: self.playing.observation(agent) for agent in self.agents}

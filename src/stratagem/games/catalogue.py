@@ -52,23 +52,23 @@ ENVIRONMENTS = ("textarena", "pettingzoo")
 FORMS = (*(f"{name}(GAME)" for name in WRAPPERS), *(f"{name}:GAME" for name in PREFIXES))
 """Names that carry another name."""
 
-_registry = GameRegistry(GAMES, "stratagem.games", FORMS)
+REGISTRY = GameRegistry(GAMES, "stratagem.games", FORMS)
 _wrappers: Registry[Game[Any]] = Registry("game", WRAPPERS, "", Game)
 
 
 def game_names() -> list[str]:
     """Return every name that `make_game` knows, other packages' included."""
-    return _registry.names()
+    return REGISTRY.names()
 
 
 def game_factory(name: str) -> Callable[..., Game[Any]]:
     """Return the class or the function that makes the games of a name."""
-    return _registry.factory(name)
+    return REGISTRY.factory(name)
 
 
 def installed_part(kind: PartKind, game: Game[Any]) -> InstalledPart | None:
     """Return a part of a game that its installed package declares; None of a game without such a declaration."""
-    return _registry.part(kind, game)
+    return REGISTRY.part(kind, game)
 
 
 def make_game(text: str | Game[Any]) -> Game[Any]:
@@ -91,7 +91,7 @@ def make_game(text: str | Game[Any]) -> Game[Any]:
             f"{text} is an environment of another package, which is audited by `stratagem verify-game` and not played."
         )
     call = _read_call(text)
-    game = _wrappers.make(_around(call)) if call.name in WRAPPERS else _registry.make(call)
+    game = _wrappers.make(_around(call)) if call.name in WRAPPERS else REGISTRY.make(call)
     if named := split_name(call.name):
         _check_value(call.name, game)
         try:
@@ -123,7 +123,7 @@ def _check_named(name: str, game: Game[Any]) -> None:
         raise BadParameter(f"{name} makes {type(game).__name__}, which is no game.")
     _check_value(name, game)
     own = describe(game).partition("(")[0]
-    if own not in _registry and own not in WRAPPERS and own.partition(":")[0] not in PREFIXES:
+    if own not in REGISTRY and own not in WRAPPERS and own.partition(":")[0] not in PREFIXES:
         raise BadParameter(
             f"The game {name} is {own!r} in its spec, and no game is registered by this name: let the `name` of the "
             "spec be that of the entry point."
@@ -198,13 +198,13 @@ def _write_value(field: Field[Any], value: object) -> str:
 
 def _is_of_name(game: MatrixGame, name: str) -> bool:
     """Return whether the game registered by a name takes the parameters of this one."""
-    return name in _registry and (type(game) is not MatrixGame or isinstance(usual_of(name), MatrixGame))
+    return name in REGISTRY and (type(game) is not MatrixGame or isinstance(usual_of(name), MatrixGame))
 
 
 @lru_cache(maxsize=256)
 def usual_of(name: str) -> Game[Any] | None:
     """Return the game with all its defaults; None where a parameter has none, or the game no name."""
     try:
-        return _registry.make(NamedCall(name))
+        return REGISTRY.make(NamedCall(name))
     except (BadParameter, UnknownName):
         return None

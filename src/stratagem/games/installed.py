@@ -35,10 +35,10 @@ class GameRegistry(Registry[Game[Any]]):
     def part(self, kind: PartKind, game: Game[Any]) -> InstalledPart | None:
         """Return a part of a game from the declaration of its package; None of a game without one."""
         name = game.spec.name
-        if name not in self._entries:
+        if name not in self.entries:
             return None
         self.factory(name)
-        package, entry = self._packages.get(name), self._entries[name]
+        package, entry = self._packages.get(name), self.entries[name]
         try:
             found = package.part_of(kind, name, game.spec.family) if package else None
         except Exception as error:  # code of another package may raise anything

@@ -28,9 +28,9 @@ from stratagem.games.tree_walk import BUDGET, Progress, check_size, walk
 
 FORMAT = 1
 """Version of the stored format."""
-_LEAST = 100_000
+LEAST_NODES = 100_000
 """Nodes of the smallest tree that is stored; a smaller one is walked in a third of a second."""
-_ROOM = 2 * 2**30
+MOST_BYTES = 2 * 2**30
 """Bytes of all stored trees; of more than these, the ones that were not used for longest are removed."""
 _OPTIONS = "options.json"
 _NODES = (
@@ -57,7 +57,7 @@ def tree_of(
         check_size(game, len(stored), budget)
         return stored
     tree = walk(game, budget, progress, one_round=one_round)
-    if folder is not None and len(tree) >= _LEAST:
+    if folder is not None and len(tree) >= LEAST_NODES:
         with suppress(OSError, StratagemError):  # a tree that cannot be stored is walked again another time
             make_folder(folder, lambda made: _write_tree(tree, made))
             _make_room(folder)
@@ -105,7 +105,7 @@ def _write_tree(tree: GameTree, folder: Path) -> None:
 
     sets = tree.information_sets.columns
     size = sum(getattr(tree, name).nbytes for name in _NODES) + sum(getattr(sets, name).nbytes for name in _SETS)
-    if size > _ROOM // 2:
+    if size > MOST_BYTES // 2:
         raise OSError("too large to store")
     for name in _NODES:
         np.save(folder / f"{name}.npy", getattr(tree, name))
@@ -139,7 +139,7 @@ def _read_tree(game: Game[Any], folder: Path) -> GameTree | None:
 def _make_room(kept: Path) -> None:
     """Remove the trees that were not used for longest, as long as all take more than their room."""
     stored = sorted(_stored_trees(kept.parent), reverse=True)
-    room = _ROOM
+    room = MOST_BYTES
     for _, size, folder in stored:
         room -= size
         if room < 0 and folder != kept:

@@ -21,9 +21,9 @@ if TYPE_CHECKING:
 
     Ints = np.ndarray[Any, np.dtype[np.signedinteger[Any]]]
 
-_TOGETHER = 128
+SETS_AT_ONCE = 128
 """Sets that are made at once."""
-_KEPT = 512
+MOST_GROUPS = 512
 """Groups of sets whose states are kept: 65,536 sets, some 50 MB."""
 
 
@@ -128,10 +128,12 @@ class InformationSets(Sequence[InformationSet]):
 
     def shown(self, number: int) -> tuple[State[Any], View[Any]]:
         """Return the state at the first node of a set, and the view of its seat."""
-        group, place = divmod(number, _TOGETHER)
+        group, place = divmod(number, SETS_AT_ONCE)
         if (made := self._shown.get(group)) is None:  # asked once: another thread may drop it
-            made = self._shown[group] = self._show(range(group * _TOGETHER, min(len(self), (group + 1) * _TOGETHER)))
-            if len(self._shown) > _KEPT:
+            made = self._shown[group] = self._show(
+                range(group * SETS_AT_ONCE, min(len(self), (group + 1) * SETS_AT_ONCE))
+            )
+            if len(self._shown) > MOST_GROUPS:
                 self._shown.popitem(last=False)
         return made[place]
 

@@ -30,7 +30,7 @@ BUDGET = 2_000_000
 """Largest number of nodes: some ten seconds and 300 MB."""
 QUICK = 500_000
 """Largest number where somebody waits, or where there is another way than a tree: a second or two."""
-_REPORT_EVERY = 10_000
+NODES_BETWEEN_REPORTS = 10_000
 """Nodes between two reports of progress."""
 Progress = Callable[[int], None]
 """Receiver of the number of nodes so far."""
@@ -230,7 +230,7 @@ class _TreeWalk:
         self.num_nodes += more
         if self.num_nodes > self.budget:
             raise CannotCompute(_too_large(self.game, "too many", self.budget))
-        if self.progress is not None and self.num_nodes // _REPORT_EVERY > before // _REPORT_EVERY:
+        if self.progress is not None and self.num_nodes // NODES_BETWEEN_REPORTS > before // NODES_BETWEEN_REPORTS:
             self.progress(self.num_nodes)
 
 

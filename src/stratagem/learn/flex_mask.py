@@ -56,7 +56,7 @@ class FlexMask:
         self, queries: torch.Tensor, keys: torch.Tensor, values: torch.Tensor, scale: float, window: int | None
     ) -> torch.Tensor:
         """Return the attention of queries over keys and values."""
-        result: torch.Tensor = _kernel(compiled=queries.is_cuda)(
+        result: torch.Tensor = flex_kernel(compiled=queries.is_cuda)(
             queries,
             keys,
             values,
@@ -118,6 +118,6 @@ def _in_order(blocks: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
 
 
 @cache
-def _kernel(*, compiled: bool) -> Any:
+def flex_kernel(*, compiled: bool) -> Any:
     """Return FlexAttention; without a compiler it computes all scores, as a reference for small packs."""
     return torch.compile(flex_attention, dynamic=True) if compiled else flex_attention

@@ -13,7 +13,7 @@ from stratagem.learn.logprobs import Head
 
 TOLERANCE = {"fp32": 1e-3}
 """Tolerance between two computations of the same logits, in standard deviations; larger in short formats."""
-_SLICE = 8192
+SLICE = 8192
 """Rows of the head's weights that are converted at once."""
 _SCALES = ("logits_scaling", "logit_scale", "lm_head_multiplier")
 """Names of the logit scale in model configurations; some models multiply by it, some divide."""
@@ -77,14 +77,14 @@ class _LongLogits(torch.autograd.Function):
     def forward(ctx: Any, hidden: torch.Tensor, weight: torch.Tensor) -> torch.Tensor:
         ctx.save_for_backward(hidden, weight)
         long = hidden.float()
-        return torch.cat([long @ some.float().T for some in torch.split(weight, _SLICE)], -1)
+        return torch.cat([long @ some.float().T for some in torch.split(weight, SLICE)], -1)
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, given: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor | None]:
         hidden, weight = ctx.saved_tensors
         own = torch.zeros_like(hidden, dtype=torch.float32)
-        for some, rows in zip(torch.split(given, _SLICE, -1), torch.split(weight, _SLICE), strict=True):
+        for some, rows in zip(torch.split(given, SLICE, -1), torch.split(weight, SLICE), strict=True):
             own += some @ rows.float()
         theirs = (given.T @ hidden.float()).to(weight) if ctx.needs_input_grad[1] else None
         return own.to(hidden), theirs

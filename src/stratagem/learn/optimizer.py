@@ -151,10 +151,10 @@ class Optimizer:
         self.learning_rate_scale = 1.0
         self._long = [_long(weight) for weight in self.weights]
         groups = [self._long[: len(scaled)], self._long[len(scaled) :]]
-        self._method = settings.method.value.make(
+        self.method = settings.method.value.make(
             [{"params": group} for group in groups if group],
             settings,
-            foreach=False if self._rounded_pairs() else None,  # on a GPU the default stores one number a weight more
+            foreach=False if self.rounded_pairs() else None,  # on a GPU the default stores one number a weight more
         )
 
     @property
@@ -167,14 +167,14 @@ class Optimizer:
 
         No weight changes if the norm, or the loss that they belong to, is not finite.
         """
-        for long, short in self._rounded_pairs():
+        for long, short in self.rounded_pairs():
             long.grad = None if short.grad is None else short.grad.to(long)
             short.grad = None  # before the next is converted: gradients in both formats may not fit
         norm = float(torch.nn.utils.clip_grad_norm_(self._long, self.settings.max_grad_norm))
         if math.isfinite(norm) and math.isfinite(loss):
-            for group, scale in zip(self._method.param_groups, (self.learning_rate_scale, 1.0), strict=False):
+            for group, scale in zip(self.method.param_groups, (self.learning_rate_scale, 1.0), strict=False):
                 group["lr"] = scale * self.learning_rate
-            self._method.step()
+            self.method.step()
             # the fused step leaves the count of changes as it is, and states of frozen weights are cached by it
             torch.autograd.graph.increment_version(self._long)
             self._round()
@@ -183,14 +183,14 @@ class Optimizer:
         self.steps_taken += 1
         return norm
 
-    def _rounded_pairs(self) -> list[tuple[torch.Tensor, torch.nn.Parameter]]:
+    def rounded_pairs(self) -> list[tuple[torch.Tensor, torch.nn.Parameter]]:
         """Return the pairs of an fp32 master copy and its weight in a short format."""
         pairs = zip(self._long, self.weights, strict=True)
         return [(long, short) for long, short in pairs if long is not short]
 
     def _round(self) -> None:
         with torch.no_grad():
-            for long, short in self._rounded_pairs():
+            for long, short in self.rounded_pairs():
                 short.copy_(long)
 
     def reset(self, weights: Iterable[torch.Tensor]) -> None:
@@ -199,7 +199,7 @@ class Optimizer:
             for long, short, value in zip(self._long, self.weights, weights, strict=True):
                 long.copy_(value)
                 short.copy_(value)
-        self._method.state.clear()
+        self.method.state.clear()
 
     def snapshot(self) -> OptimizerSnapshot:
         """Copy the weights and the optimizer state."""
@@ -215,8 +215,8 @@ class Optimizer:
 
     def state(self) -> dict[str, Any]:
         """Return the optimizer state for a checkpoint, with the fp32 master copies of weights in a short format."""
-        long = [weight.detach() for weight, _ in self._rounded_pairs()]
-        return {"adam": self._method.state_dict(), "taken": self.steps_taken, "long": long}
+        long = [weight.detach() for weight, _ in self.rounded_pairs()]
+        return {"adam": self.method.state_dict(), "taken": self.steps_taken, "long": long}
 
     def split_state(self) -> tuple[dict[str, Any], dict[str, torch.Tensor]]:
         """Return the state without the tensors of the weights' shapes, and these by name."""
@@ -234,18 +234,18 @@ class Optimizer:
             assert folder is not None, "a state of several ranks is in a checkpoint"
             self.join_state(state, lambda tensors: read_tensors(tensors, folder / STATE))
             return
-        if len(state["long"]) != len(self._rounded_pairs()):
+        if len(state["long"]) != len(self.rounded_pairs()):
             raise BadParameter("The run was begun with weights in another format: resume it with the dtype it had.")
-        self._method.load_state_dict(state["adam"])
+        self.method.load_state_dict(state["adam"])
         self.steps_taken = state["taken"]
         with torch.no_grad():
-            for (long, _), saved in zip(self._rounded_pairs(), state["long"], strict=True):
+            for (long, _), saved in zip(self.rounded_pairs(), state["long"], strict=True):
                 long.copy_(saved)
         self._round()
 
     def join_state(self, plain: Mapping[str, Any], read: Callable[[Mapping[str, torch.Tensor]], None]) -> None:
         """Continue from a state that `split_tensors` split; `read` fills tensors of the weights' shapes by name."""
-        long = [weight for weight, _ in self._rounded_pairs()]
+        long = [weight for weight, _ in self.rounded_pairs()]
         tensors = {
             f"{number}.{name}": torch.zeros_like(self._long[number], requires_grad=False)
             for number, names in plain["tensors"].items()

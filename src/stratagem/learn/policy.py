@@ -79,7 +79,7 @@ class Policy:
         self.scale = logit_scale_of(lm)
         self.attention = attention_of(lm.model.config)
         self.decoder_pass = _decoder_pass(lm, self.attention, checkpointing=gradient_checkpointing)
-        probe = _Probe(lm, self.attention)
+        probe = PackProbe(lm, self.attention)
         tree: Agreement | str = "chosen by the caller"
         if share is None:
             tree = probe.compare(_as_tree, self.decoder_pass)
@@ -87,7 +87,8 @@ class Policy:
                 self.decoder_pass = ModulePass(lm, self.attention, checkpointing=gradient_checkpointing)
                 tree = probe.compare(_as_tree, self.decoder_pass)
         self.share_prefixes = _agrees(tree) if share is None else share
-        self._frozen = FrozenStates()
+        self.frozen_states = FrozenStates()
+        """States of packs that weights without training have read."""
         self._packed: tuple[list[Any], list[Pack]] | None = None
         self.prefix_batches = (
             self.share_prefixes
@@ -104,7 +105,7 @@ class Policy:
         how = "with shared prefixes" if self.share_prefixes else "each text by itself"
         lm.reading[TRAINING] = f"{how}: {tree}{sentence}"
 
-    def _choose_wide(self, probe: _Probe) -> tuple[AttentionKind, str]:
+    def _choose_wide(self, probe: PackProbe) -> tuple[AttentionKind, str]:
         """Return the first kind of sparse attention that agrees with the model; a sentence where it may be used."""
         device = self.lm.model.device.type
         expected = may_be_wide(self.max_tokens_per_microbatch, device)
@@ -157,7 +158,7 @@ class Policy:
         read = sorted(set(nodes_))
         if is_frozen:
             weights = active_weights(self.lm)
-            states = self._frozen.find(pack, read, weights, partial(self.hidden_states, pack, read))
+            states = self.frozen_states.find(pack, read, weights, partial(self.hidden_states, pack, read))
         else:
             states = self.hidden_states(pack, read)
         row = {node: number for number, node in enumerate(read)}
@@ -283,7 +284,7 @@ _NAMES: dict[AttentionKind, str] = {"dense": "a dense mask", "branches": "branch
 _DENSE: AttentionKind = "dense"
 
 
-class _Probe:
+class PackProbe:
     """Some small texts in several trees, with which ways to read a pack are compared with the model's own."""
 
     def __init__(self, lm: LanguageModel, attention: Attention | None) -> None:

@@ -193,11 +193,11 @@ class PPOLearner:
             raise BadParameter("A batch without decisions trains nothing: leave it out.")
         self.learner.loss = self.settings.loss(experience or Experience(self.num_updates))
         old = old_outputs(self.learner, batch.examples)
-        estimate = self.settings.advantage_estimator()(self._decisions(batch, old))
+        estimate = self.settings.advantage_estimator()(self.decisions_of(batch, old))
         steps = list(self.settings.batches.draw_steps(len(batch.examples), key))
         examples = with_advantages(batch.examples, old, estimate, trains_values=self.settings.value_coef > 0.0)
         if self.learner.policy.lm.dtype != "fp32":
-            examples = self._read_in_steps(examples, batch.examples, steps)
+            examples = self.read_in_steps(examples, batch.examples, steps)
         before = self.learner.optimizer.snapshot() if self.settings.max_update_kl else None
         for indices in steps:
             yield self.learner.update([examples[index] for index in indices])
@@ -205,7 +205,7 @@ class PPOLearner:
         if before is not None:
             self.last_metrics = {**self.last_metrics, "undone": float(self._undo_update(before, batch.examples, old))}
 
-    def _read_in_steps(
+    def read_in_steps(
         self, examples: Sequence[Example], plain: Sequence[Example], steps: Sequence[Sequence[int]]
     ) -> list[Example]:
         """Replace the old log-probabilities by those of the mini-batches, for a model in a short format.
@@ -231,7 +231,7 @@ class PPOLearner:
         self.learner.optimizer.undo(before)
         return True
 
-    def _decisions(self, batch: PPOBatch, old: OldOutputs) -> Decisions:
+    def decisions_of(self, batch: PPOBatch, old: OldOutputs) -> Decisions:
         """Make the columns of the estimator: one row for each token; the score is that of a decision's last token."""
         sizes = [len(example.loss_positions) for example in batch.examples]
         penalty = self.controller.penalty(old.policy_logprobs, old.reference_logprobs)

@@ -65,7 +65,7 @@ def worst_actions(game: Game[Any], agent: Player, responder: Seat, budget: int =
         for belief, plans in layer:
             state = belief[0][0]
             if responder in state.to_act:
-                values = [_value(plan, "advantage", later) for plan in plans]
+                values = [value_of(plan, "advantage", later) for plan in plans]
                 view = state.view(responder)
                 table[view.info_key] = list(view.choices)[values.index(max(values))]
     return table
@@ -165,10 +165,11 @@ def _values(layers: Layers, objective: Objective) -> list[list[float]]:
     """Return the values of every layer's information states under an objective."""
     values: list[list[float]] = [[]]
     for layer in reversed(layers):
-        values.append([max(_value(plan, objective, values[-1]) for plan in plans) for _, plans in layer])
+        values.append([max(value_of(plan, objective, values[-1]) for plan in plans) for _, plans in layer])
     return values[:0:-1]
 
 
-def _value(plan: ActionConsequences, objective: Objective, later: list[float]) -> float:
+def value_of(plan: ActionConsequences, objective: Objective, later: list[float]) -> float:
+    """Return the value of an action under an objective, from the values of the next layer's information states."""
     now: float = getattr(plan, objective)
     return now + sum(probability * later[index] for index, probability in plan.successors)

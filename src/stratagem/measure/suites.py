@@ -103,13 +103,13 @@ SUITES: dict[str, Suite] = {
 """Every suite by name."""
 
 
-_registry: Registry[Suite] = Registry("suite", {}, "stratagem.suites", Suite)
+REGISTRY: Registry[Suite] = Registry("suite", {}, "stratagem.suites", Suite)
 """Suites of other packages, each a function without arguments; ours are in `SUITES`."""
 
 
 def suite_names() -> list[str]:
     """Return the names of all suites, other packages' included."""
-    return [*SUITES, *_registry.names()]
+    return [*SUITES, *REGISTRY.names()]
 
 
 def find_suite(text: str | Game[Any] | Suite, opponents: tuple[str | Player, ...] = ()) -> Suite:
@@ -154,7 +154,7 @@ def _named_suite(text: str | Game[Any]) -> Suite | None:
             return None
         made: object = Registry[Any]("suite or game", {}, "").make(call)
         return _check_suite(text, made, find_file(named[0])) if isinstance(made, Suite) else None
-    return _check_suite(text, _registry.make(call)) if call.name in _registry else None
+    return _check_suite(text, REGISTRY.make(call)) if call.name in REGISTRY else None
 
 
 def _name_files(suite: Suite, file: Path | None = None) -> Suite:

@@ -63,7 +63,7 @@ def _function(name: object) -> Callable[..., Any] | None:
         return None
     from stratagem.players.agents import is_agent_function  # as above
 
-    function = _registry.factory(name)
+    function = REGISTRY.factory(name)
     return function if is_agent_function(function) else None
 
 
@@ -118,19 +118,19 @@ SYNONYMS = {
 }
 """Pairs of published names of one strategy."""
 
-_registry: Registry[Player] = Registry("player", PLAYERS | MODELS, "stratagem.players", Player)
+REGISTRY: Registry[Player] = Registry("player", PLAYERS | MODELS, "stratagem.players", Player)
 
 
 def _registry_of(game: Game[Any]) -> Registry[Player]:
     """Return all players, with those that the installed package of a game declares."""
     own = installed_part("players", without_talk(game))
     if own is None:
-        return _registry
+        return REGISTRY
     try:
         named = {f"{game.spec.family}/{name}": make for name, make in own.part.items()}
     except AttributeError as error:
         raise BrokenEntry("mapping of players", own.entry, error) from error
-    return _registry.with_factories(named, own.entry)
+    return REGISTRY.with_factories(named, own.entry)
 
 
 def player_names(game: Game[Any]) -> list[str]:
@@ -267,7 +267,7 @@ def _is_run(name: str) -> bool:
 def _played_by(name: str) -> str:
     """Return the families of games that have a player of this name, in brackets; empty where there is none."""
     ends = f"/{name.casefold()}"
-    families = [key.rpartition("/")[0] for key in _registry.names() if key.casefold().endswith(ends)]
+    families = [key.rpartition("/")[0] for key in REGISTRY.names() if key.casefold().endswith(ends)]
     return f" (it plays {' and '.join(families)})" if families else ""
 
 
@@ -287,7 +287,7 @@ def _in_file_of(game: Game[Any], name: str) -> str | None:
         return None
     key = f"{found[0]}:{name}"
     try:
-        _registry.factory(key)
+        REGISTRY.factory(key)
     except (BadParameter, UnknownName):
         return None
     return key

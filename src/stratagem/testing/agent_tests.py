@@ -37,7 +37,7 @@ from stratagem.testing import ASKED_AGAIN, CARD
 LIMITS = ("lower", "upper")
 LINES = 10
 """Largest number of lines of a message."""
-_MOST_RECORDS = 256
+MOST_RECORDS = 256
 """Number of records in the cache: every change of an agent begins a new one."""
 _USUAL = DECISIONS // len(GAMES)
 T = TypeVar("T")
@@ -186,7 +186,7 @@ class AgentAuditor:
         folder = self.folder / blake2b(text.encode(), digest_size=12).hexdigest()
         with wait_for_lock(lock := folder.with_suffix(".lock")):
             lock.touch()
-            _drop_old_records(self.folder)
+            drop_old_records(self.folder)
             if not vouched:
                 shutil.rmtree(folder, ignore_errors=True)
                 self.note(ASKED_AGAIN, _why_asked(self.test, identity))
@@ -194,10 +194,10 @@ class AgentAuditor:
             yield folder
 
 
-def _drop_old_records(place: Path) -> None:
+def drop_old_records(place: Path) -> None:
     """Remove the records that were not used for the longest time; the time of its lock is that of its last use."""
     records = [lock.with_suffix("") for lock in sorted(place.glob("*.lock"), key=lambda lock: -lock.stat().st_mtime)]
-    for old in [record for record in records if record.is_dir()][_MOST_RECORDS:]:
+    for old in [record for record in records if record.is_dir()][MOST_RECORDS:]:
         with suppress(LockHeld), hold_lock(old.with_suffix(".lock"), "this record"):
             shutil.rmtree(old, ignore_errors=True)
 

@@ -91,20 +91,21 @@ def check_games_of(setting: str, table: Mapping[str, Any], games: Sequence[Game[
 
 _EPISODES = 3
 """Number of episodes of each check of a game before training: a fraction of a second in a small game."""
-_FIRST, _LONG = 4, 0.5
+FIRST_CHECKS, SECONDS_OF_FIRST = 4, 0.5
 """Number of checks that a large game has alone, and the seconds that make it one: chess would take half a minute."""
-_OURS = __name__.partition(".")[0]
+PACKAGE = __name__.partition(".")[0]
+"""Name of this package, whose tests show that its games keep the rules."""
 
 
 def warn_of_broken_rules(games: Sequence[Game[Any]]) -> None:
     """Warn of the rules for games that games of users break; those of this package keep them, as its tests show."""
     for game in games:
-        if type(without_talk(game)).__module__.partition(".")[0] == _OURS:
+        if type(without_talk(game)).__module__.partition(".")[0] == PACKAGE:
             continue
         start = time.monotonic()
-        report = verify(game, episodes=_EPISODES, rules=RULES[:_FIRST])
-        if report.ok and time.monotonic() - start < _LONG:
-            report = verify(game, episodes=_EPISODES, rules=RULES[_FIRST:])
+        report = verify(game, episodes=_EPISODES, rules=RULES[:FIRST_CHECKS])
+        if report.ok and time.monotonic() - start < SECONDS_OF_FIRST:
+            report = verify(game, episodes=_EPISODES, rules=RULES[FIRST_CHECKS:])
         failed = [check for check in report.checks if check.outcome == "failed"]
         if failed:
             said = "; ".join(f"{check.name}: {check.detail}" for check in failed)

@@ -68,7 +68,7 @@ def test_entropy_bonus_is_the_gradient_of_the_entropy():
         return -sum(share * math.log(share) for share in shares)
 
     slope = (entropy(1e-6) - entropy(-1e-6)) / 2e-6
-    gradient = seat._entropy_gradient({"C": 0.8, "D": 0.2})
+    gradient = seat.entropy_gradient({"C": 0.8, "D": 0.2})
     assert gradient["C"] == pytest.approx(0.5 * slope)
     assert gradient["C"] == pytest.approx(-gradient["D"])
     match = Match(ONE, [seat.player, make_player("ipd/AlwaysDefect", ONE)])

@@ -155,7 +155,7 @@ def test_an_address_in_azure_s_form_has_a_version_and_a_header_of_its_own(serve,
     url = server.url.replace("/v1", "/openai/deployments/mine?api-version=2024-10-21")
     with pytest.raises(BadModel, match="takes no user, key, fragment or question but"):
         parse_model(f"api:m@{url}&key=1")
-    monkeypatch.setattr("stratagem.language.engines.remote.connection._AZURE", ("127.0.0.1",))
+    monkeypatch.setattr("stratagem.language.engines.remote.connection.AZURE", ("127.0.0.1",))
     engine = OpenAIEngine(f"api:m@{url}")
     assert parse_model(engine.name).url == url
     assert ask(engine)[0].text == "Answer 1"

@@ -4,7 +4,7 @@ import pytest
 from asking import ask, echo
 from fake_server import FakeServer
 
-from stratagem.base.consent.table import Consent, check_host, commanding, reading_files
+from stratagem.base.consent.table import Consent, check_host, commanding, consent, reading_files, take
 from stratagem.base.errors import BadParameter
 from stratagem.base.hosts import check_encrypted, read_host
 from stratagem.cli.main import main
@@ -16,9 +16,12 @@ OURS = "https://api.ours.example/v1"
 
 
 @pytest.fixture(autouse=True)
-def process_of_its_own(monkeypatch):
+def process_of_its_own():
     """Begin without allowed hosts, and leave none: a refused command line leaves its options' resources open."""
-    monkeypatch.setattr("stratagem.base.consent.table._consent", Consent())
+    before = consent()
+    take(Consent())
+    yield
+    take(before)
 
 
 @pytest.fixture(autouse=True)

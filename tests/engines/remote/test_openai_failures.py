@@ -147,12 +147,15 @@ def mutilated(rng):
 
 def test_a_hundred_mutilated_answers_are_each_a_call(serve):
     def answer(exchange):
-        exchange.wfile.write(mutilated(random.Random(number(exchange))))
-        exchange.close_connection = True
+        if number(exchange) == 100:
+            exchange.send(200, completion("BET"))
+        else:
+            exchange.wfile.write(mutilated(random.Random(number(exchange))))
+            exchange.close_connection = True
 
     _, engine = serve(answer, patience=Patience(timeout=2.0, tries=1))
     first = ask(engine, *range(50))
-    engine._spoke = True  # from here on a status of a user's mistake is an error call too
+    assert ask(engine, 100)[0].text == "BET"  # from here on a status of a user's mistake is an error call too
     calls = first + ask(engine, *range(50, 100))
     assert len(calls) == 100
     assert {call.finish for call in calls} == {"done", "error"}

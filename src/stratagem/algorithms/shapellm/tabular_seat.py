@@ -138,7 +138,7 @@ class TabularSeat(Seat):
             row, mix = self.table.row(view, past), self.table.policy(view, past)
             rows[id(row)] = row
             gradient = gradients.setdefault(id(row), dict.fromkeys(row, 0.0))
-            bonus = self._entropy_gradient(mix)
+            bonus = self.entropy_gradient(mix)
             for action in row:
                 gradient[action] += advantage * ((action == transition.decision.action) - mix[action]) + bonus[action]
         for name, row in rows.items():
@@ -150,7 +150,7 @@ class TabularSeat(Seat):
         experience = Experience(self.num_updates, data.episodes_before, data.trials_before)
         return self.settings.learning_rate_scale.after(experience)
 
-    def _entropy_gradient(self, mix: Mix) -> Row:
+    def entropy_gradient(self, mix: Mix) -> Row:
         """Return the gradient of `entropy_coef * H` in the logits: `-entropy_coef p (log p + H)`."""
         if not self.settings.entropy_coef:
             return dict.fromkeys(mix, 0.0)

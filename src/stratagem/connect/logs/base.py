@@ -23,7 +23,7 @@ __all__ = ["LogColumns", "LogFile", "LogFormat", "LogScores", "field_of", "numbe
 
 LARGEST_LOG = 1 << 30
 """Largest number of bytes of a log that is read line by line, or member by member."""
-_LONGEST_LINE = 1 << 24
+LONGEST_LINE = 1 << 24
 _HEAD = 1 << 16
 _NO_NUMBERS = {"": None, "nan": None, "null": None, "none": None, "true": 1.0, "false": 0.0}
 """Scores by texts that are no numbers: None is a missing one."""
@@ -137,11 +137,11 @@ class LogFile:
 
     def _line(self, file: io.TextIOWrapper) -> str:
         try:
-            line = file.readline(_LONGEST_LINE)
+            line = file.readline(LONGEST_LINE)
         except UnicodeDecodeError as error:
             raise BadRecord(f"{self.path} is no text in UTF-8.") from error
-        if len(line) == _LONGEST_LINE:
-            raise BadRecord(f"A line of {self.path} has more than {_LONGEST_LINE >> 20} million characters.")
+        if len(line) == LONGEST_LINE:
+            raise BadRecord(f"A line of {self.path} has more than {LONGEST_LINE >> 20} million characters.")
         return line
 
 

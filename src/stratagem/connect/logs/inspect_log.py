@@ -36,7 +36,7 @@ from stratagem.measure.logs.scores import STOPPED, ItemScore
 _LETTERS = {"C": 1.0, "P": 0.5, "I": 0.0, "N": 0.0, "yes": 1.0, "no": 0.0}
 _ZSTANDARD = 93
 """Method of a compressed member in the format of zip files."""
-_MOST_MEMBERS, _LARGEST_UNFOLDED = 200_000, 8 * LARGEST_LOG
+MOST_MEMBERS, LARGEST_UNFOLDED = 200_000, 8 * LARGEST_LOG
 _MOST_EPOCHS = 1_000
 _PIECE = 1 << 20
 _HEADERS = ("header.json", "_journal/start.json")
@@ -188,7 +188,7 @@ def _read_zip(path: Path) -> Mapping[str, Any]:
 def _check_sizes(path: Path, members: Iterable[zipfile.ZipInfo]) -> int:
     """Return the size of a log when it is unfolded; what is larger than any log is refused."""
     sizes = [info.file_size for info in members]
-    if len(sizes) > _MOST_MEMBERS or sum(sizes) > _LARGEST_UNFOLDED:
+    if len(sizes) > MOST_MEMBERS or sum(sizes) > LARGEST_UNFOLDED:
         raise BadRecord(f"{path} would unfold to {sum(sizes) >> 20} MiB in {len(sizes)} files: it is not read.")
     return sum(sizes)
 

@@ -10,9 +10,9 @@ from stratagem.base.errors import StratagemError
 from stratagem.base.lock import LockHeld
 from stratagem.playing.records import Episode
 
-_SECONDS = 5.0
+SECONDS = 5.0
 """Seconds after which finished episodes are written at the next one."""
-_MOST = 10_000
+MOST_WAITING = 10_000
 """Number of episodes that may wait for a record which another server holds, before no further table opens."""
 _TRIES, _PAUSE = 20, 0.25
 """Number of tries at the end, where another server writes to the same record, and the seconds between them."""
@@ -37,13 +37,13 @@ class EpisodeShelf:
             if self._folder is None:
                 return
             self._fresh.append(episode)
-            if time.monotonic() - self._since > _SECONDS:
+            if time.monotonic() - self._since > SECONDS:
                 self._write()
 
     def check_room(self) -> None:
         """Refuse a further episode while too many wait for a record that another server holds."""
         with self._lock:
-            if len(self._fresh) >= _MOST and not self._write():
+            if len(self._fresh) >= MOST_WAITING and not self._write():
                 raise StratagemError(
                     f"No table opens: {len(self._fresh):,} episodes wait to be recorded, and another program writes to "
                     "the record."

@@ -18,7 +18,8 @@ class Board(BoardPosition):
         super().__init__(position_of(engine))
         self.phase = phase_of(engine)
         self._places = {power: tuple(places) for power, places in engine.get_orderable_locations().items()}
-        self._orders = {} if self.over else possible_orders(engine)
+        self.orders_by_place = {} if self.over else possible_orders(engine)
+        """Possible orders by place."""
         self._sheets: dict[str, Sheet | None] = {}
 
     def __eq__(self, other: object) -> bool:
@@ -36,7 +37,7 @@ class Board(BoardPosition):
 
     def orders(self, place: str) -> tuple[str, ...]:
         """Return the possible orders at a place."""
-        return self._orders.get(place, ())
+        return self.orders_by_place.get(place, ())
 
     def acts(self, power: str) -> bool:
         """Return whether a power has something to decide now."""
@@ -61,6 +62,7 @@ class Board(BoardPosition):
         return self._sheets[power]
 
     def _sheet(self, power: str) -> Sheet | None:
-        slots = [Slot(place, self._orders[place]) for place in self._places.get(power, ()) if place in self._orders]
+        orders = self.orders_by_place
+        slots = [Slot(place, orders[place]) for place in self._places.get(power, ()) if place in orders]
         due = abs(self.due(power))
         return Sheet(slots, min(due, len(slots)) if self.kind == "A" else None) if slots else None

@@ -76,15 +76,16 @@ class KuhnState(State[KuhnFacts]):
         if self.line not in _PAID_LINES:
             self.to_act = (1 - self.to_act[0],)
             return _PENDING
-        payoffs = self._payoffs()
+        gains = self.payoffs()
         self.round += 1
         if self.round < self.game.hands:
             self.begin()
         else:
             self.end()
-        return RoundResult(payoffs)
+        return RoundResult(gains)
 
-    def _payoffs(self) -> tuple[float, ...]:
+    def payoffs(self) -> tuple[float, ...]:
+        """Return the payoffs of the hand, whose betting is over."""
         opener = self.round % 2
         winner_by_fold = _PAID_LINES[self.line]
         if winner_by_fold:

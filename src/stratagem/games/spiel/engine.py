@@ -159,17 +159,17 @@ def tells(spiel: Any) -> bool:
     return spiel.get_type().short_name in _TELLING
 
 
-_redraws: dict[str, bool] = {}
+REDRAWS: dict[str, bool] = {}
 """By game, whether OpenSpiel can redraw what a seat does not see; each is tried once."""
 
 
 def redraw_state(engine: SpielEngine, node: Node, seat: int, uniform: Callable[[], float]) -> Node:
     """Return a state in which OpenSpiel has redrawn what a seat does not see."""
     name = engine.short_name
-    if name not in _redraws:
+    if name not in REDRAWS:
         with _without_errors():
-            _redraws[name] = _can_redraw(node, seat)
-    if not _redraws[name]:
+            REDRAWS[name] = _can_redraw(node, seat)
+    if not REDRAWS[name]:
         raise CannotCompute(f"OpenSpiel cannot redraw what a seat of {name} does not see.")
     return node.resample_from_infostate(seat, uniform)
 

@@ -19,9 +19,9 @@ MEMORY = 1 << 28
 """Bytes that a game may need beyond those of OpenSpiel itself."""
 SECONDS = 5
 """Processor time that a game may need to be made and to play some turns."""
-_RESIDENT = 2 * MEMORY
+RESIDENT = 2 * MEMORY
 """Resident bytes at which the process is ended where the system sets no limit; OpenSpiel itself takes a third of it."""
-_PAUSE = 0.1
+PAUSE = 0.1
 """Seconds between two looks at the memory of the process."""
 _WALL_SECONDS = 60
 """Time after which the process is ended on a machine that is busy with something else."""
@@ -118,8 +118,8 @@ def _await_output(process: subprocess.Popen[bytes], seconds: float | None) -> by
     begun = time.monotonic()
     while True:
         try:
-            return process.communicate(timeout=None if seconds is None else _PAUSE)[0]
+            return process.communicate(timeout=None if seconds is None else PAUSE)[0]
         except subprocess.TimeoutExpired:
             late = seconds is not None and time.monotonic() - begun > seconds
-            if late or resident_memory(process.pid) > _RESIDENT:
+            if late or resident_memory(process.pid) > RESIDENT:
                 process.kill()

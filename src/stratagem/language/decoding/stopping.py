@@ -96,10 +96,12 @@ class GrowingReply:
     """One growing reply: the lines that could make the action, and the one being written."""
 
     def __init__(self, rule: StopRule, thinking: bool = False) -> None:
-        self._rule = rule
+        self.rule = rule
         self._thinking = thinking
-        self._lines: deque[LineEnd] = deque(maxlen=rule.fill)
-        self._line = LineEnd("")
+        self.lines: deque[LineEnd] = deque(maxlen=rule.fill)
+        """Last whole lines, as many as the action has."""
+        self.line = LineEnd("")
+        """Line that is being written, or its end."""
         self.action: str | None = None
         """The action at which the reply was stopped."""
 
@@ -116,26 +118,26 @@ class GrowingReply:
 
     def _write(self, piece: str) -> None:
         """Add to the line; a tag may have begun in its earlier part."""
-        before = self._line.text
+        before = self.line.text
         start = max(0, len(before) - _TAG_LENGTH + 1)
         text = before + piece
         for tag in _TAGS.finditer(text, start):
             self._thinking = tag.group() == "<think>"
             if not self._thinking:
-                self._lines.clear()
-                self._line = LineEnd("")
+                self.lines.clear()
+                self.line = LineEnd("")
                 return self._write(text[tag.end() :])
-        bare = text.lstrip() if not self._line.cut else text
-        self._line = LineEnd(bare[-self._rule.room :], self._line.cut or len(bare) > self._rule.room)
+        bare = text.lstrip() if not self.line.cut else text
+        self.line = LineEnd(bare[-self.rule.room :], self.line.cut or len(bare) > self.rule.room)
         return None
 
     def _break(self) -> None:
-        if stripped := self._line.text.strip():
-            self._lines.append(LineEnd(stripped, self._line.cut))
-        self._line = LineEnd("")
+        if stripped := self.line.text.strip():
+            self.lines.append(LineEnd(stripped, self.line.cut))
+        self.line = LineEnd("")
 
     def _read(self) -> str | None:
-        ended = not self._line.text.strip()
-        lines = list(self._lines) if ended else [*self._lines, self._line]
-        lines = lines[-self._rule.fill :]
-        return self._rule.action(lines, ended) if len(lines) == self._rule.fill else None
+        ended = not self.line.text.strip()
+        lines = list(self.lines) if ended else [*self.lines, self.line]
+        lines = lines[-self.rule.fill :]
+        return self.rule.action(lines, ended) if len(lines) == self.rule.fill else None

@@ -40,7 +40,7 @@ def reader_for(lm: LanguageModel, budget: int, packed_mib: int = _PACKED_MIB, *,
     own = "the setting packed_weights_mib is 0"
     if packed_mib:
         try:
-            reader, result = _probe_reader(lm, attention, budget, packed_mib, graphs=graphs)
+            reader, result = probe_reader(lm, attention, budget, packed_mib, graphs=graphs)
         except OtherStructure as error:
             own = str(error)
         except _REFUSALS as error:
@@ -59,7 +59,7 @@ def reader_for(lm: LanguageModel, budget: int, packed_mib: int = _PACKED_MIB, *,
 def _by_own_layers(lm: LanguageModel, attention: Attention, budget: int, reason: str, *, graphs: bool) -> PrefixReader:
     """Return the sharing reader that runs the model's own layers if it agrees, else the plain one."""
     try:
-        reader, result = _probe_reader(lm, attention, budget, 0, graphs=graphs)
+        reader, result = probe_reader(lm, attention, budget, 0, graphs=graphs)
     except _REFUSALS as error:
         lm.reading[ROLLOUTS] = f"{_ALONE}: {type(error).__name__}: {error}"
         warnings.warn(f"{lm.name} is read without sharing: {type(error).__name__}: {error}", stacklevel=3)
@@ -76,7 +76,7 @@ def _graphs(reader: SharingReader) -> str:
     return " and CUDA graphs" if reader.by_graphs else ""
 
 
-def _probe_reader(
+def probe_reader(
     lm: LanguageModel, attention: Attention, budget: int, packed_mib: int, *, graphs: bool
 ) -> tuple[SharingReader, Agreement]:
     """Return a reader without any computation, and its agreement with the model."""
@@ -85,7 +85,7 @@ def _probe_reader(
         result = _agreement(lm, reader)
     if reader.by_graphs and not result.agrees:
         warnings.warn(f"passes of {lm.name} are no CUDA graphs, and slower: {result}", stacklevel=4)
-        return _probe_reader(lm, attention, budget, packed_mib, graphs=False)
+        return probe_reader(lm, attention, budget, packed_mib, graphs=False)
     reader.clear()
     reader.settle()
     reader.reset()

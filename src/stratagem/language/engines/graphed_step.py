@@ -24,7 +24,7 @@ BLOCKS = Blocks(rows=8, columns=64)
 """Rows and columns on a GPU come in these blocks, so that few shapes occur."""
 OFTEN = 3
 """Number of passes of one shape from which on it has a graph."""
-_MOST = 32
+MOST_GRAPHS = 32
 """Number of graphs that are kept."""
 _MANY = 4096
 """Number of shapes that are counted."""
@@ -121,7 +121,7 @@ class GraphedStep:
         self.works = True
         """False once a graph could not be recorded."""
         self.keep = keep
-        self._aside: dict[tuple[GraphShape, int, tuple[int, ...]], RecordedPass] = {}
+        self.kept_graphs: dict[tuple[GraphShape, int, tuple[int, ...]], RecordedPass] = {}
         """Graphs of earlier units, by shape, allocation of the store, and places of the adapters' weights."""
 
     @property
@@ -145,15 +145,15 @@ class GraphedStep:
     def _set_aside(self) -> None:
         """Keep the present graphs for passes of the same shape on the same memory."""
         for shape, recorded in self.passes.items():
-            self._aside[shape, self._allocation, recorded.places] = recorded
-        while len(self._aside) > _MOST:
-            del self._aside[next(iter(self._aside))]
+            self.kept_graphs[shape, self._allocation, recorded.places] = recorded
+        while len(self.kept_graphs) > MOST_GRAPHS:
+            del self.kept_graphs[next(iter(self.kept_graphs))]
         self.passes.clear()
         self.seen.clear()
         self._allocation = self._store.allocation
 
     def _drop(self) -> None:
-        self._aside.clear()
+        self.kept_graphs.clear()
         self.passes.clear()
         self.seen.clear()
         self._record = None
@@ -182,18 +182,18 @@ class GraphedStep:
             found = self._kept_graph(shape) or self._record_graph(shape, mask, cache)
         if found is not None:
             self.passes[shape] = found  # the most recent one is the last
-            if len(self.passes) > _MOST:
+            if len(self.passes) > MOST_GRAPHS:
                 oldest = next(iter(self.passes))
                 del self.passes[oldest], self.seen[oldest]
         return found
 
     def _kept_graph(self, shape: GraphShape) -> RecordedPass | None:
         """Return the graph of an earlier unit that reads the present memory."""
-        if not self._aside:
+        if not self.kept_graphs:
             return None
         before = self._weights.adapters
         self._weights.rows(shape.adapters)
-        found = self._aside.pop((shape, self._allocation, self._weights.places()), None)
+        found = self.kept_graphs.pop((shape, self._allocation, self._weights.places()), None)
         self._weights.rows(before)
         return found
 

@@ -24,7 +24,7 @@ _WORD = 0xFFFFFFFF
 _LARGEST = 22.0
 """Upper bound of an exponential variate; one in three billion draws exceeds it."""
 
-_AT_ONCE = 1 << 18
+VALUES_AT_ONCE = 1 << 18
 """Number of values that stay in a processor's cache through all the steps of the hash."""
 
 
@@ -37,7 +37,7 @@ def seeds(keys: Sequence[Key], indices: Sequence[int], device: torch.device | st
 
 def gumbel(row_seeds: torch.Tensor, tokens: torch.Tensor) -> torch.Tensor:
     """Return the Gumbel noise of each row's tokens; `tokens` are ids, a row of them for all rows or one row each."""
-    together = max(1, _AT_ONCE // tokens.shape[-1])
+    together = max(1, VALUES_AT_ONCE // tokens.shape[-1])
     if row_seeds.device.type != "cpu" or len(row_seeds) <= together:
         return _noise(row_seeds, tokens)
     result = torch.empty(len(row_seeds), tokens.shape[-1])

@@ -41,7 +41,7 @@ _METHODS = (
 _specs: list[TrainableEngineSpec] = [DEFAULT]
 _opened_by: WeakKeyDictionary[Any, TrainableEngineSpec] = WeakKeyDictionary()
 _present: dict[ModelRef, _Present] = {}
-_servers: dict[tuple[ModelRef, Terms, Prices | None], Engine] = {}
+SERVERS: dict[tuple[ModelRef, Terms, Prices | None], Engine] = {}
 
 
 class AdaptedEngine(NamedTuple):
@@ -102,7 +102,7 @@ def engine_for(text: str) -> AdaptedEngine:
     if base in _present:
         present = _present[base]
         return AdaptedEngine(present.engine, present.adapter(ref.adapters[0].path) if ref.adapters else "")
-    engine = _local(base, _specs[-1])
+    engine = local_engine(base, _specs[-1])
     if not ref.adapters:
         return AdaptedEngine(engine, "")
     return AdaptedEngine(engine, _adapter(base, _specs[-1], ref.adapters[0].path))
@@ -146,9 +146,9 @@ def engine_of(text: str) -> Engine:
 
 def _remote(ref: ModelRef) -> Engine:
     known = ref, current(), prices_of(ref.where)
-    if known not in _servers:
-        _servers[known] = API().serve(ref)
-    return _servers[known]
+    if known not in SERVERS:
+        SERVERS[known] = API().serve(ref)
+    return SERVERS[known]
 
 
 @runtime_checkable
@@ -161,7 +161,7 @@ class _Counts(Protocol):
 def tallies() -> dict[str, EngineTally]:
     """Return the tally of every server and agent named so far, by its name, whatever the terms it was asked on."""
     found: dict[str, EngineTally] = {}
-    for engine in (*_servers.values(), *agent_engines()):
+    for engine in (*SERVERS.values(), *agent_engines()):
         if isinstance(engine, _Counts) and engine.tally.num_requests:
             before = found.get(engine.name)
             found[engine.name] = engine.tally.plus(before) if before else engine.tally
@@ -169,7 +169,8 @@ def tallies() -> dict[str, EngineTally]:
 
 
 @cache
-def _local(base: ModelRef, spec: TrainableEngineSpec) -> TrainableEngine:
+def local_engine(base: ModelRef, spec: TrainableEngineSpec) -> TrainableEngine:
+    """Return the engine of a base on this machine, opened once for each of its specs."""
     check_loads(base)
     return _check_engine(spec.serve(base), spec)
 
@@ -177,4 +178,4 @@ def _local(base: ModelRef, spec: TrainableEngineSpec) -> TrainableEngine:
 @cache
 def _adapter(base: ModelRef, spec: TrainableEngineSpec, path: str) -> str:
     """Return the name under which an adapter's folder is loaded on its base."""
-    return _local(base, spec).load_adapter(path)
+    return local_engine(base, spec).load_adapter(path)

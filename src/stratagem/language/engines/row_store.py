@@ -76,7 +76,8 @@ class RowStore:
         """Number of the present allocation; it is another one where the store was moved in memory."""
         self.keep = False
         """True to keep allocations that are left, and to take one of the same room again, for graphs that read it."""
-        self._kept: dict[tuple[int, int], tuple[int, list[torch.Tensor]]] = {}
+        self.spares: dict[tuple[int, int], tuple[int, list[torch.Tensor]]] = {}
+        """Numbers and tensors of the allocations that were left, by their room."""
         self.first = self.rows = 0
         """First row of the present pass, and number of rows."""
         self.write: tuple[torch.Tensor, torch.Tensor] | None = None
@@ -102,9 +103,9 @@ class RowStore:
         """Keep the present allocation, if any is kept; the one that was left longest ago is freed."""
         if self.keep and self.data:
             shape = self.data[0].shape
-            self._kept[int(shape[_ROWS]), int(shape[_COLUMNS])] = (self.allocation, self.data)
-            if len(self._kept) > _MOST_KEPT:
-                del self._kept[next(iter(self._kept))]
+            self.spares[int(shape[_ROWS]), int(shape[_COLUMNS])] = (self.allocation, self.data)
+            if len(self.spares) > _MOST_KEPT:
+                del self.spares[next(iter(self.spares))]
 
     def _number(self) -> None:
         """Number a new allocation."""
@@ -119,8 +120,8 @@ class RowStore:
         """Allocate zeros, since masked columns are still multiplied by zero."""
         before, (rows, columns) = self.data, self.room
         self._leave()
-        if self.room in self._kept:
-            self.allocation, self.data = self._kept.pop(self.room)
+        if self.room in self.spares:
+            self.allocation, self.data = self.spares.pop(self.room)
             for data in self.data:
                 data.zero_()
             self._take(before)

@@ -74,8 +74,8 @@ class Stack:
         self._stacked = {id(layer): _stack_factors(layer, names, rank) for layer in self._layers}
         self._lm = lm
         self._layers_at: dict[Hashable, Sequence[Any]] = {}
-        self._parts: dict[Hashable, AdapterFactors | None] = {}
-        """Parts by their place; a graph reads them again, so they stay where they are."""
+        self.parts: dict[Hashable, AdapterFactors | None] = {}
+        """Factors by their place; a graph reads them again, so they stay where they are."""
         self._adapters: Names = ()
         self.groups = RowGroups([], None)
 
@@ -126,10 +126,10 @@ class Stack:
             self._add(part, x, outputs)
 
     def _part_at(self, place: Hashable, layers: Callable[[], Sequence[Any]]) -> AdapterFactors | None:
-        if place not in self._parts:
+        if place not in self.parts:
             self._layers_at[place] = layers()
-            self._parts[place] = self._part(self._layers_at[place])
-        return self._parts[place]
+            self.parts[place] = self._part(self._layers_at[place])
+        return self.parts[place]
 
     def _add(self, part: AdapterFactors, x: torch.Tensor, outputs: torch.Tensor) -> None:
         runs, order = self.groups
@@ -152,7 +152,7 @@ class Stack:
         if not {*self.names} <= {*adapter_names(self._lm)}:
             return False
         new = Stack(self._lm, self.names)
-        for key, part in self._parts.items():
+        for key, part in self.parts.items():
             own = new._part(self._layers_at[key])
             if (part is None) != (own is None):
                 return False
@@ -234,7 +234,8 @@ class BatchWeights:
         """Adapters of the rows; None if the model's own layers know the only one, or if there is none."""
         self.adapters: Names = ()
         """Adapter of each row of the next pass."""
-        self._stacks: dict[Names, Stack] = {}
+        self.stacks: dict[Names, Stack] = {}
+        """Stacks of the last sets of adapters."""
 
     @contextmanager
     def under(self, adapters: Sequence[str]) -> Iterator[None]:
@@ -246,10 +247,10 @@ class BatchWeights:
             with active(self.lm, adapters[0] or None):
                 yield
             return
-        self.stack = self._stacks.pop(names, None) or Stack(self.lm, names)
-        self._stacks[names] = self.stack
-        if len(self._stacks) > _KEPT:
-            del self._stacks[next(iter(self._stacks))]
+        self.stack = self.stacks.pop(names, None) or Stack(self.lm, names)
+        self.stacks[names] = self.stack
+        if len(self.stacks) > _KEPT:
+            del self.stacks[next(iter(self.stacks))]
         with active(self.lm, None), self.stack.at_work() if self.own_layers else nullcontext():
             try:
                 yield
@@ -265,12 +266,12 @@ class BatchWeights:
 
     def forget(self) -> None:
         """Forget the stacks of changed weights."""
-        self._stacks.clear()
+        self.stacks.clear()
 
     def refresh(self) -> None:
         """Take new weights of adapters into the stacks where they are; a stack of other shapes is forgotten."""
         with torch.inference_mode():  # in which they were made
-            self._stacks = {names: stack for names, stack in self._stacks.items() if stack.refresh()}
+            self.stacks = {names: stack for names, stack in self.stacks.items() if stack.refresh()}
 
     def places(self) -> tuple[int, ...]:
         """Return the places in memory of the adapters' weights that the rows read."""

@@ -37,7 +37,7 @@ def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = 
     """Load the model of a reference with all its adapters, in evaluation mode and frozen; no adapter is active."""
     ref = resolve_model(parse_model(ref) if isinstance(ref, str) else ref)
     check_loads(ref)
-    _needs(ref)
+    check_extras(ref)
     folder = folder_of(ref)
     device = device or find_device()
     dtype = dtype or ref.dtype or usual_dtype(folder, device)
@@ -47,7 +47,7 @@ def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = 
     if dtype not in DTYPES:
         raise BadModel(f"There is no dtype {dtype!r}: say one of {', '.join((*DTYPES, AUTO))}.")
     leave_out_cudnn_attention(device)
-    model, tokenizer = _model(ref, folder, device, dtype), _tokenizer(folder)
+    model, tokenizer = load_weights(ref, folder, device, dtype), _tokenizer(folder)
     device = device if ref.four_bit else place(model, device)
     fuse_norms_on_gpu(model, device)
     loaded = LanguageModel(
@@ -99,7 +99,8 @@ def _speaks(model: LanguageModel) -> None:
         raise BadModel(f"The model {model.name} names no token that ends a reply: eos_token_id is {ends!r}.")
 
 
-def _needs(ref: ModelRef) -> None:
+def check_extras(ref: ModelRef) -> None:
+    """Refuse a model whose packages are not installed."""
     if find_spec("torch") is None or find_spec("transformers") is None:
         raise MissingExtra(f"The model {ref.base}", "models")
     if ref.four_bit and find_spec("bitsandbytes") is None:
@@ -127,7 +128,8 @@ def folder_of(ref: ModelRef) -> Path:
     return path
 
 
-def _model(ref: ModelRef, folder: Path, device: str, dtype: str) -> Any:
+def load_weights(ref: ModelRef, folder: Path, device: str, dtype: str) -> Any:
+    """Load the weights of a base without its adapters, frozen and in evaluation mode."""
     options: dict[str, Any] = {"dtype": DTYPES[dtype], "use_safetensors": True, "trust_remote_code": False}
     if ref.four_bit:
         options |= {"quantization_config": _four_bit(dtype), "device_map": {"": device}}

@@ -26,7 +26,7 @@ class QuickLinear(Linear):
             out: torch.Tensor = super().forward(x, *args, **options)
             return out
         base, inward, outward, scale = plain
-        result: torch.Tensor = _LoRA.apply(x, base.weight, base.bias, inward, outward, scale)  # type: ignore[no-untyped-call]
+        result: torch.Tensor = LoRAProduct.apply(x, base.weight, base.bias, inward, outward, scale)  # type: ignore[no-untyped-call]
         return result
 
     def _plain(self, x: torch.Tensor) -> tuple[torch.nn.Linear, torch.Tensor, torch.Tensor, float] | None:
@@ -51,7 +51,7 @@ def quicken(layer: torch.nn.Module) -> None:
         layer.__class__ = QuickLinear
 
 
-class _LoRA(torch.autograd.Function):
+class LoRAProduct(torch.autograd.Function):
     """Autograd function `x W + b + s (x A) B` for weights W that are not trained."""
 
     @staticmethod

@@ -20,7 +20,7 @@ FASTER = 1.3
 """Least ratio of speeds at which bf16 is worth its rounding."""
 _ROWS = (256, 16)
 """Rows of the products that are timed: a pass over texts, and a step of decoding many replies."""
-_SECONDS = 0.1
+SECONDS = 0.1
 """Time of each measurement; with two formats, two numbers of rows and two repeats it is a second in all."""
 
 
@@ -51,14 +51,15 @@ def choose_format(shape: ModelShape, device: str) -> FormatChoice:
 def measure_ratio(hidden: int, intermediate: int, device: str) -> float:
     """Return how many times as fast the products of a layer are in bf16, as a geometric mean over numbers of rows."""
     ratios = [
-        _products_a_second("bfloat16", rows, hidden, intermediate, device)
-        / _products_a_second("float32", rows, hidden, intermediate, device)
+        products_per_second("bfloat16", rows, hidden, intermediate, device)
+        / products_per_second("float32", rows, hidden, intermediate, device)
         for rows in _ROWS
     ]
     return exp(sum(map(log, ratios)) / len(ratios))
 
 
-def _products_a_second(dtype: str, rows: int, hidden: int, intermediate: int, device: str) -> float:
+def products_per_second(dtype: str, rows: int, hidden: int, intermediate: int, device: str) -> float:
+    """Measure how many products of a layer this machine computes in a second."""
     import torch
 
     left = torch.ones(rows, hidden, dtype=getattr(torch, dtype), device=device)
@@ -74,7 +75,7 @@ def _repeat(left: Any, right: Any) -> float:
     with torch.inference_mode():
         float(multiply(left, right)[0, 0])  # the first one is slower; the number waits for the device
         number, start, spent = 0, time.perf_counter(), 0.0
-        while not number or spent < _SECONDS:
+        while not number or spent < SECONDS:
             float(multiply(left, right)[0, 0])
             number, spent = number + 1, time.perf_counter() - start
     return number / spent

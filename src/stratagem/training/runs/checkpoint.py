@@ -25,7 +25,7 @@ from stratagem.training.runs.metrics import CountedMetrics, counted_metrics, syn
 from stratagem.training.runs.state_files import load_state, save_state
 
 _PREFIX, _ABOUT, _STATE, NEWEST = "step-", "checkpoint.json", "state", "newest.json"
-_VERSION = 2
+VERSION = 2
 """Version of the format.
 
 The first version is readable too; it had no digests of the files around a checkpoint.
@@ -57,8 +57,8 @@ class Checkpoint:
         check_manifest(folder, digests=digests)
         try:
             about = parse_json(read_small(folder / _ABOUT))
-            if about["version"] not in (1, _VERSION):
-                known = f"versions 1 and {_VERSION}"
+            if about["version"] not in (1, VERSION):
+                known = f"versions 1 and {VERSION}"
                 raise BadRecord(f"{folder} has version {about['version']}, and this program reads {known}.")
             return cls(
                 folder=folder,
@@ -116,7 +116,7 @@ def _about(run: RunFolder, step: int, best: list[int], before: Mapping[str, Entr
     """Describe a checkpoint and the files around it."""
     played, (lines, size, digest) = shards(run.record), counted_metrics(run)
     return {
-        "version": _VERSION,
+        "version": VERSION,
         "step": step,
         "shards": played,
         "files": counted_files(run.record, set(played), before),

@@ -132,7 +132,8 @@ class ArrayBoard(Board):
         return {power: tuple(sorted(unit[2:5] for unit in self.units(power))) for power in self.powers}
 
     @cached_property
-    def _orders(self) -> dict[str, tuple[str, ...]]:  # type: ignore[override]
+    def orders_by_place(self) -> dict[str, tuple[str, ...]]:  # type: ignore[override]
+        """Possible orders by place, which take the engine."""
         return {} if self.over else orders_at(STANDARD, self.position)
 
     @property

@@ -8,7 +8,7 @@ from stratagem.language.engines.agents.spec import AgentSpec
 from stratagem.language.engines.base import Engine
 from stratagem.language.engines.remote.terms import Terms, current
 
-_engines: dict[tuple[AgentSpec, Terms], AgentEngine] = {}
+ENGINES: dict[tuple[AgentSpec, Terms], AgentEngine] = {}
 
 
 def agent_engine(spec: AgentSpec) -> Engine:
@@ -16,11 +16,11 @@ def agent_engine(spec: AgentSpec) -> Engine:
     if spec.transport == "http":
         check_host(spec.where)
     known = spec, current()
-    if known not in _engines:
-        _engines[known] = AgentEngine(*known)
-    return _engines[known]
+    if known not in ENGINES:
+        ENGINES[known] = AgentEngine(*known)
+    return ENGINES[known]
 
 
 def agent_engines() -> list[Engine]:
     """Return the engines of all agents so far."""
-    return list(_engines.values())
+    return list(ENGINES.values())

@@ -29,7 +29,7 @@ _REMEMBERED = 4096
 _LEAVE = 1.0
 """Seconds after the end of its input in which a process may leave."""
 _PAUSE = 0.01
-_living: set[int] = set()
+LIVING: set[int] = set()
 """Ids of the processes that run."""
 
 
@@ -84,7 +84,7 @@ class Process:
             )
         except OSError as error:
             raise Failure(f"cannot be started ({error.strerror})", reached=False, kind="exit") from None
-        _living.add(child.pid)
+        LIVING.add(child.pid)
         process = cls(child, command)
         try:
             await process._greet()
@@ -193,7 +193,7 @@ class Process:
                 await asyncio.wait_for(self._child.wait(), _LEAVE)
         self.kill()
         status = await self._child.wait()
-        _living.discard(self._child.pid)
+        LIVING.discard(self._child.pid)
         with suppress(TimeoutError):
             await asyncio.wait_for(asyncio.shield(self._draining), _LEAVE)
         open_ones = [future for future in self._open.values() if not future.done()]
@@ -230,7 +230,7 @@ class Process:
 
 def _kill(pid: int, how: signal.Signals = signal.SIGKILL) -> None:
     """Send a signal to a process that was started here, and to its own children."""
-    if pid in _living:
+    if pid in LIVING:
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(pid, how)
 
@@ -238,12 +238,12 @@ def _kill(pid: int, how: signal.Signals = signal.SIGKILL) -> None:
 @atexit.register
 def _end_all() -> None:
     """Ask all processes to end, and kill those that do not."""
-    for pid in list(_living):
+    for pid in list(LIVING):
         _kill(pid, signal.SIGTERM)
     deadline = time.monotonic() + _LEAVE
-    while _living and time.monotonic() < deadline:
+    while LIVING and time.monotonic() < deadline:
         time.sleep(_PAUSE)
-    for pid in list(_living):
+    for pid in list(LIVING):
         _kill(pid)
 
 

@@ -30,13 +30,13 @@ _PLAIN = {"Accept-Encoding": "identity"}
 
 
 _BEARER = "authorization"
-_AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
+AZURE = (".openai.azure.com", ".cognitiveservices.azure.com", ".services.ai.azure.com")
 """Ends of the hosts that take a key in a header of its own."""
 
 
 def key_header_of(url: str) -> str:
     """Return the header that carries the key of a server."""
-    return "api-key" if host_of(url).name.endswith(_AZURE) else _BEARER
+    return "api-key" if host_of(url).name.endswith(AZURE) else _BEARER
 
 
 class Connection:

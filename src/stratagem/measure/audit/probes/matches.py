@@ -36,10 +36,10 @@ class MatchesProbe:
     def why_not(self, task: Task) -> str:
         if task.game.spec.seats < 2:
             return f"{task.text} has one seat."
-        enough = _episodes(task, len(self._opponents(task))) >= 2 * task.game.spec.seats
+        enough = _episodes(task, len(self.opponents(task))) >= 2 * task.game.spec.seats
         return "" if enough else f"{task.text} is too long for {task.decisions} decisions."
 
-    def _opponents(self, task: Task) -> list[Player]:
+    def opponents(self, task: Task) -> list[Player]:
         """Return random play, and the strongest player where one side's gain is the other's loss."""
         random = make_player("random", task.game)
         best = strongest(task.game) if task.game.spec.utility in ("zero-sum", "constant-sum") else None
@@ -52,15 +52,15 @@ class MatchesProbe:
     def _bouts(self, task: Task) -> int:
         """Return the number of opponents, with those of the pools."""
         pools = {player for pool in _suite(task).lines[0].pools.values() for player in pool}
-        return len(self._opponents(task)) + len(pools)
+        return len(self.opponents(task)) + len(pools)
 
     def _evaluator(self, task: Task) -> Evaluator:
-        bouts = self._bouts(task) if self._with_pools(task) else len(self._opponents(task))
+        bouts = self._bouts(task) if self._with_pools(task) else len(self.opponents(task))
         return Evaluator(_episodes(task, bouts), task.key, task.queue, task.record, budget=0, exact_budget=0)
 
     def measure(self, task: Task) -> ProbeFindings:
         evaluator = self._evaluator(task)
-        players = self._opponents(task)
+        players = self.opponents(task)
         matchups = evaluator.matchups(task.game, task.agent, [(player, ()) for player in players])
         figures = [_pay(task, player.name, one) for player, one in zip(players, matchups, strict=True)]
         return ProbeFindings([*figures, *self._safety(task, evaluator)])

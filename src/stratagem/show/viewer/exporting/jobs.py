@@ -17,7 +17,7 @@ from stratagem.show.viewer.exporting.snapshot import RecordSnapshot
 from stratagem.show.viewer.jobs import Progress
 from stratagem.show.viewer.library import read_library
 
-_KEPT = 8
+MOST_EXPORTS = 8
 """Number of exports that are kept until they are fetched."""
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _LONGEST = 60
@@ -66,7 +66,7 @@ def exported_file(name: str) -> Path:
 def _forget() -> None:
     """Delete the oldest exports."""
     folders = sorted(_folder().glob("*/"), key=lambda folder: folder.stat().st_mtime, reverse=True)
-    for folder in folders[_KEPT - 1 :]:
+    for folder in folders[MOST_EXPORTS - 1 :]:
         shutil.rmtree(folder, ignore_errors=True)
 
 

@@ -21,7 +21,7 @@ FACES: dict[str, type[GameFace]] = {name: make for package in PACKAGES for name,
 """Faces by name or family of games."""
 
 _PACKAGE = __name__.partition(".")[0]
-_registry: Registry[GameFace] = Registry("face", FACES, "stratagem.faces", instead=DECLARE)
+REGISTRY: Registry[GameFace] = Registry("face", FACES, "stratagem.faces", instead=DECLARE)
 
 
 class BrokenFace(StratagemError):
@@ -43,9 +43,9 @@ def face_of(game: Game[object]) -> GameFace:
     if own is not None and _fits(own.part, game):
         return _make_face(game, own.part)
     for name in dict.fromkeys((game.spec.name, game.spec.family)):
-        if name in _registry and _fits(_registry.factory(name), game):
+        if name in REGISTRY and _fits(REGISTRY.factory(name), game):
             return (
-                _registry.make(NamedCall(name, (game,))) if name in FACES else _make_face(game, _registry.factory(name))
+                REGISTRY.make(NamedCall(name, (game,))) if name in FACES else _make_face(game, REGISTRY.factory(name))
             )
     return TextFace(game)
 
