@@ -163,7 +163,8 @@ class CardCheck:
         own = [
             row
             for episode, row in self._decisions
-            if episode["purpose"] == "probe" or episode["players"][row["seat"]].rpartition("@")[0] == agent
+            if row["how"] != "absent"
+            and (episode["purpose"] == "probe" or episode["players"][row["seat"]].rpartition("@")[0] == agent)
         ]
         calls = [call for row in own for call in row["calls"]]
         illegal = Counter(row["calls"][-1]["finish"] for row in own if row["how"] == "illegal" and row["calls"])
