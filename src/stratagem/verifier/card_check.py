@@ -123,7 +123,7 @@ class CardCheck:
         yield check_faults(f"{game}: record of draws", work.faults_of_record)
         for text, row in work.rows.items():
             check = FigureCheck(f"{game}: {text}", "agrees", row.get("value"))
-            yield attempt(check, partial(_check_row, row, lambda text=text: work.shares[text].figures()))
+            yield attempt(check, partial(_check_row, work, text, row))
         for quantity, thunk in work.thunks().items():
             yield self._compare(f"{game}.{quantity}", thunk)
         yield check_faults(f"{game}: strategy", work.faults_of_strategy)
@@ -221,9 +221,9 @@ def attempt(check: FigureCheck, compute: Callable[[FigureCheck], FigureCheck]) -
         return check._replace(agreement="differs", detail=f"Its record is damaged: {error!r}.")
 
 
-def _check_row(row: Row, known: Thunk, check: FigureCheck) -> FigureCheck:
+def _check_row(work: ShareFigures, text: str, row: Row, check: FigureCheck) -> FigureCheck:
     """Check the figures of one of several games."""
-    found = known()
+    found = work.shares[text].figures()
     for part, value in found.items():
         if not agrees(row.get(part), value):
             detail = f"`{part}` is {_short(row.get(part))} in the card, and {_short(value)} by the record."

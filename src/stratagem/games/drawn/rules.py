@@ -51,6 +51,7 @@ class DescribedGame(DescribedRules):
             symmetric=False,
             on_illegal="default",
             unit=f"{known.unit}s a round",
+            signals=tuple(dict.fromkeys(rule.name for rule in known.signals)),
         )
 
     def choices(self, facts: DescribedFacts) -> Flat:

@@ -179,18 +179,7 @@ class Sale(Step):
         return self.amounts or tuple(float(option.word) for option in step.options)
 
     def begin(self, state: RoundState) -> None:
-        description = state.game.description
-        place = step_of_choice(description, self, "bid", self.bid, state.at)
-        amounts, number = self._bids(description.steps[place]), item_number(description, self, "item", self.item)
-        numbers = description.items[number].numbers
-        made = {seat: state.option_of(place, seat) for seat in seats_of(state, "each")}
-        bids = {seat: amounts[option] for seat, option in made.items() if option is not None}
-        top = max(bids.values(), default=-1.0)
-        if top < self.reserve:
-            winners: list[Seat] = []
-        else:
-            winners = [seat for seat, bid in bids.items() if bid == top]
-        own = [sum(numbers[piece.face] for piece in hand if piece.item == number) for hand in state.hands]
+        bids, winners, own = self._outcome(state, state.at)
         second = sorted(bids.values())[-2] if len(bids) > 1 else self.reserve
         for seat, bid in bids.items():
             wins = seat in winners
@@ -202,6 +191,25 @@ class Sale(Step):
                 state.pay(seat, -max(second, self.reserve) / len(winners))
             elif self.price == "all" or (self.price == "lost" and not wins):
                 state.pay(seat, -bid)
+
+    def _outcome(self, state: RoundState, number: int) -> tuple[dict[Seat, float], list[Seat], list[float]]:
+        """Return the bids of those who are left, the seats with the highest, and the worth of the thing by seat."""
+        description = state.game.description
+        place = step_of_choice(description, self, "bid", self.bid, number)
+        amounts, item = self._bids(description.steps[place]), item_number(description, self, "item", self.item)
+        numbers = description.items[item].numbers
+        made = {seat: state.option_of(place, seat) for seat in seats_of(state, "each")}
+        bids = {seat: amounts[option] for seat, option in made.items() if option is not None}
+        top = max(bids.values(), default=-1.0)
+        winners = [seat for seat, bid in bids.items() if bid == top and top >= self.reserve]
+        own = [sum(numbers[piece.face] for piece in hand if piece.item == item) for hand in state.hands]
+        return bids, winners, own
+
+    def lost_share(self, state: RoundState, number: int) -> float:
+        _, winners, own = self._outcome(state, number)
+        best = sum(own) if self.worth == "common" else max(own)
+        got = sum(own) if self.worth == "common" else sum(own[seat] for seat in winners) / max(1, len(winners))
+        return (best - got * bool(winners)) / best if best > 0.0 else 0.0
 
     def most_paid(self, game: GameDescription) -> tuple[float, float]:
         item = item_number(game, self, "item", self.item)
