@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from stratagem.games.base import Seat
 from stratagem.games.drawn.description import ROLES, GameDescription, RoundState, Step, Words
-from stratagem.games.drawn.steps.base import check_worth, item_number, seats_of, step_of_choice
+from stratagem.games.drawn.steps.base import check_worth, item_number, may_hold_several, seats_of, step_of_choice
 from stratagem.games.drawn.steps.choosing import Choose, is_number
 
 _MOST_CELLS = 64
@@ -85,6 +85,12 @@ class Split(Step):
             item = game.items[item_number(game, self, "worth", self.worth)]
             lines.append(
                 words.say(
+                    f"What a player gets for {self.demand} is multiplied by the sum of the numbers of that player's "
+                    f"{item.plural}.",
+                    f"The gain from {self.demand} counts times the total of its owner's {item.plural}.",
+                )
+                if may_hold_several(game, item)
+                else words.say(
                     f"What a player gets for {self.demand} is multiplied by the number of that player's {item.name}.",
                     f"The gain from {self.demand} counts times the number of its owner's {item.name}.",
                 )

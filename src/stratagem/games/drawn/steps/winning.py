@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from stratagem.games.base import Seat
 from stratagem.games.drawn.description import GameDescription, RoundState, Step, Words
 from stratagem.games.drawn.events import Event
-from stratagem.games.drawn.steps.base import check_worth, item_number, seats_of, step_of_choice
+from stratagem.games.drawn.steps.base import check_worth, item_number, may_hold_several, seats_of, step_of_choice
 from stratagem.games.drawn.steps.choosing import Choose, is_number
 
 Order = Literal["high", "low", "pair", "near", "sum", "suit"]
@@ -232,8 +232,14 @@ class Sale(Step):
             lines.append(
                 words.say(f"In {words.unit}s these bids are: {pairs}.", f"The bids stand for {words.unit}s: {pairs}.")
             )
+        several = may_hold_several(game, item)
         worth = {
             "own": words.say(
+                f"to each player it is worth the sum of the numbers of that player's {item.plural}",
+                f"its worth to a player is the total of the player's own {item.plural}",
+            )
+            if several
+            else words.say(
                 f"to each player it is worth the number of that player's {item.name}",
                 f"its worth to a player is the number of the player's own {item.name}",
             ),
@@ -265,6 +271,13 @@ class Sale(Step):
                 ),
             }[self.price]
         )
+        if self.price == "second" and game.may_have_left(self):
+            lines.append(
+                words.say(
+                    f"A bid beside which there is no other pays {words.amount(self.reserve)}.",
+                    f"If there is a single bid, its buyer pays {words.amount(self.reserve)}.",
+                )
+            )
         if self.reserve:
             lines.append(
                 words.say(
