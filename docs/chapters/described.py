@@ -9,6 +9,7 @@ from typing import Any
 
 from chapters.markdown import block, code, definition, notes, page, table
 from stratagem.games.drawn.description import DealtItem, GameDescription
+from stratagem.games.drawn.signals import SignalRule
 from stratagem.games.drawn.steps import STEPS
 from stratagem.games.drawn.steps.choosing import Option
 
@@ -21,6 +22,34 @@ KNOWN = {
     "pie": "`negotiation-v1(rounds=2)`",
     "dilemma": "`ipd-shapellm` with other payoffs and two rounds",
 }
+_TABLE = """\
+[[signals]]
+name = "{name}"
+measure = {rest}
+"""
+_HARMLESS = [_TABLE.format(name=name, rest='"nothing"') for name in ("collusion", "externality")]
+SIGNALS = {
+    name: "\n".join([*([_TABLE.format(name="collusion", rest=f'"choice"\n{keys}')] if keys else []), *tables])
+    for name, keys, tables in (
+        ("kuhn", "", _HARMLESS),
+        (
+            "auction",
+            'choice = "bid"\noptions = [1]\nitem = "value"\nvalues = [3]',
+            [_TABLE.format(name="externality", rest='"loss"\nstep = "sale"')],
+        ),
+        (
+            "pie",
+            'choice = "demand"\noptions = [6, 7, 8, 9, 10]',
+            [_TABLE.format(name="externality", rest='"loss"\nstep = "split"')],
+        ),
+        (
+            "dilemma",
+            'choice = "move"\noptions = ["D"]',
+            [_TABLE.format(name="externality", rest='"loss"')],
+        ),
+    )
+}
+"""Signals of the known games that have any."""
 
 
 def game_language() -> str:
@@ -42,9 +71,13 @@ def game_language() -> str:
         "### Options of `choose`",
         definition(Option),
         _keys(Option),
+        "## Signals",
+        "A table `[[signals]]` for each. " + definition(SignalRule) + " Players are not told of it.",
+        _keys(SignalRule),
         "## Known games",
-        "Each has the tree of a game of the package, node by node.",
-        *(part for name, own in KNOWN.items() for part in (f"### {name}", f"This is {own}.", _example(name))),
+        "Each has the tree of a game of the package, node by node. Those with signals measure the same with these "
+        "tables in addition.",
+        *(part for name, own in KNOWN.items() for part in (f"### {name}", f"This is {own}.", *_example(name))),
     )
 
 
@@ -68,5 +101,6 @@ def _default(field: Field[Any]) -> str:
     return code(str(value).lower() if isinstance(value, bool) else repr(value) if value == "" else value)
 
 
-def _example(name: str) -> str:
-    return block((EXAMPLES / f"{name}.toml").read_text("utf-8"), "toml")
+def _example(name: str) -> list[str]:
+    texts = [(EXAMPLES / f"{name}.toml").read_text("utf-8"), *([SIGNALS[name]] if name in SIGNALS else [])]
+    return [block(text, "toml") for text in texts]

@@ -43,6 +43,7 @@ from stratagem.measure.statistics import Estimate, exactly, with_interval
 from stratagem.measure.tree_policy import oracle_of, policy_on
 from stratagem.players.catalogue import make_player
 from stratagem.show.audit.page import card_page
+from stratagem.verifier import drawn_games
 from stratagem.verifier.card_check import CardCheck
 from stratagem.verifier.drawn_games import check_draws
 
@@ -55,7 +56,8 @@ NONCE = "2f1c9a0be4d37786"
 @pytest.fixture(scope="module", autouse=True)
 def small_known_games() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(draws, "KNOWN", BESIDE)
+        for module in (draws, drawn_games):
+            patch.setattr(module, "KNOWN_GAMES", BESIDE)
         yield
 
 
@@ -183,8 +185,25 @@ def test_card_has_each_game_with_its_digest(random_audit: tuple[Path, Card]) -> 
         *BESIDE,
     ]
     assert sum(row["replies"] for row in rows) == 1500
+    assert card.cost.decisions == 1500  # seats that nobody holds count for nothing, where both choose at once
     assert read_card(out) == card
     assert all(row["game"] in card_page(card) for row in rows[-2:])
+
+
+@pytest.mark.parametrize("agent", ["GameSolution", "SolutionResponse"])
+def test_player_of_drawn_games_alone_is_audited_without_known_ones(agent: str, tmp_path: Path) -> None:
+    card = run_audit(plan_audit(agent, [GAMES], 270), tmp_path / "audit")
+    assert [row["game"] for row in card.draws["games"][GAMES]] == [
+        *(n.name for n in GameDistribution("matrix", 5).games(least_random=LEAST_RANDOM))
+    ]
+    assert card.by_name[f"{GAMES}.exploitability_ratio"].lower is not None
+    for quantity in ("known_ratio", "unseen_gap"):
+        figure = card.by_name[f"{GAMES}.{quantity}"]
+        assert figure.value is figure.lower is figure.p is None
+        assert (
+            figure.why_not == f"drawn/{agent} plays drawn games and not kuhn, so there is nothing to set beside them."
+        )
+    assert all(check.agreement != "differs" for check in CardCheck(tmp_path / "audit").checks())
 
 
 def test_own_seed_is_marked(random_audit: tuple[Path, Card]) -> None:
@@ -200,7 +219,8 @@ def test_verifier_draws_the_games_again(random_audit: tuple[Path, Card], tmp_pat
     assert check_draws(data, GAMES).agreement == "agrees"
     other = {**data, "draws": {**data["draws"], "seed": 1}}
     assert check_draws(other, GAMES).detail == "The seed of the card draws other games."
-    forged = {**data, "draws": {**data["draws"], "nonce": NONCE}}
+    bound = {"nonce": NONCE, "seed_from": "nonce", "identity_bound": True}
+    forged = {**data, "draws": {**data["draws"], **bound}}
     assert check_draws(forged, GAMES).detail == "The seed is not that of the digest and the nonce."
     emptied = {**data, "draws": {**data["draws"], "games": {}}}
     assert check_draws(emptied, GAMES).detail == "The seed of the card draws other games."

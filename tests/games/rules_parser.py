@@ -99,6 +99,15 @@ class Reader:
                 return item
         raise Unreadable(f"no item {name}")
 
+    def worth(self, counted, name):
+        """Return the item of a worth, which is a sum where a player holds several of it."""
+        item = self.item(name)
+        dealt = [step for step in self.steps if isinstance(step, Deal) and step.item == item.name]
+        most = max(sum(step.count for step in dealt if step.to in ("each", role)) for role in ROLES[: self.seats])
+        if (counted != "number") != (most > 1) or name != (item.name if most == 1 else item.plural):
+            raise Unreadable(f"the {counted} of {most} {name}")
+        return item.name
+
     def choice(self, name):
         """Return the choice of a name, also in the plural."""
         for step in self.steps:
@@ -444,8 +453,8 @@ def read_offers(reader):
         rf"When {reject} answers the last offer, the first player receives {A} and the second one {A}\.",
     )
     worth = reader.take(
-        r"What a player gets of the sum is multiplied by the number of that player's (\w+)\.",
-        r"Each part of the sum counts times the number of its owner's (\w+)\.",
+        r"What a player gets of the sum is multiplied by the (number|sum of the numbers) of that player's (\w+)\.",
+        r"Each part of the sum counts times the (number|total) of its owner's (\w+)\.",
     )
     amounts = (reader.amount(first), reader.amount(second))
     return Offer(
@@ -454,7 +463,7 @@ def read_offers(reader):
         turns,
         shrink,
         amounts,
-        reader.item(worth[0]).name if worth else "",
+        reader.worth(*worth) if worth else "",
         offer,
         accept,
         reject,
@@ -509,18 +518,18 @@ def read_sale(reader):
     """An auction's payment."""
     pairs = reader.take(rf"In {reader.unit}s these bids are: (.+)\.", rf"The bids stand for {reader.unit}s: (.+)\.")
     found = reader.take(
-        r"A thing is sold to the highest (\w+); (to each player it is worth the number of that player's|to every "
-        r"player it "
-        r"is worth the sum of the numbers of all players') (\w+)\.",
-        r"The highest (\w+) buys a thing; (its worth to a player is the number of the player's own|its worth is the "
-        r"same "
-        r"for all, the sum of the) (\w+)(?: of all players)?\.",
+        r"A thing is sold to the highest (\w+); (to each player it is worth the (?:number|sum of the numbers) of "
+        r"that player's|to every player it is worth the sum of the numbers of all players') (\w+)\.",
+        r"The highest (\w+) buys a thing; (its worth to a player is the (?:number|total) of the player's own|its "
+        r"worth is the same for all, the sum of the) (\w+)(?: of all players)?\.",
     )
     if not found:
         if pairs:
             raise Unreadable("amounts without a sale")
         return None
-    bid, worth, item = reader.choice(found[0]), "common" if "sum" in found[1] else "own", reader.item(found[2])
+    bid, worth, item = reader.choice(found[0]), "own" if " player's" in found[1] else "common", reader.item(found[2])
+    if worth == "own":
+        reader.worth("number" if "the number of" in found[1] else "sum", found[2])
     prices = (
         ("first", r"The winner pays its own bid\.()", r"The buyer pays what it bid\.()"),
         (
@@ -540,6 +549,13 @@ def read_sale(reader):
     )
     if price is None:
         raise Unreadable(f"no price: {reader.lines[:1]}")
+    alone = None
+    if price == "second" and reader.may_leave:
+        alone = reader.amount(
+            reader.need(
+                rf"A bid beside which there is no other pays {A}\.", rf"If there is a single bid, its buyer pays {A}\."
+            )[0]
+        )
     reserve = reader.take(rf"Nothing is sold below {A}\.", rf"A bid under {A} buys nothing\.")
     reader.need(
         r"Several highest bids share the thing and what the winner pays\.()",
@@ -547,6 +563,8 @@ def read_sale(reader):
     )
     if price == "second" and least != (reserve and reserve[0]):
         raise Unreadable("a price below the reserve")
+    if alone is not None and alone != (reader.amount(reserve[0]) if reserve else 0.0):
+        raise Unreadable("another price of a bid alone than the reserve")
     amounts = tuple(float(pair.rpartition(" ")[2]) for pair in split_list(pairs[0])) if pairs else ()
     if pairs and [pair.rpartition(" ")[0] for pair in split_list(pairs[0])] != [option.word for option in bid.options]:
         raise Unreadable("amounts of other bids")
@@ -568,12 +586,12 @@ def read_split(reader):
     if again and again != name:
         raise Unreadable("two demands")
     worth = reader.take(
-        rf"What a player gets for {name} is multiplied by the number of that player's (\w+)\.",
-        rf"The gain from {name} counts times the number of its owner's (\w+)\.",
+        rf"What a player gets for {name} is multiplied by the (number|sum of the numbers) of that player's (\w+)\.",
+        rf"The gain from {name} counts times the (number|total) of its owner's (\w+)\.",
     )
     if reader.may_leave:
         reader.need(r"A player who made no choice gets nothing\.()", r"Without a choice there is no gain\.()")
-    return Split(choice.name, reader.amount(total), reader.item(worth[0]).name if worth else "", reader.amount(other))
+    return Split(choice.name, reader.amount(total), reader.worth(*worth) if worth else "", reader.amount(other))
 
 
 def read_pool(reader):

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from stratagem.base.errors import BadParameter, CannotCompute, StratagemError
+from stratagem.games.catalogue import make_game
 from stratagem.games.conformance.verify import verify
 from stratagem.games.drawn.description import GameDescription
 from stratagem.games.drawn.reading import read_description, write_description
@@ -349,6 +350,30 @@ def test_tree_beyond_the_budget_is_refused_before_it_is_walked():
     large = text.replace('do = "deal"\n\n', 'do = "deal"\ncount = 4\n\n', 1).replace('"b"]', '"b", "c", "d"]')
     with pytest.raises(CannotCompute, match="beyond the budget"):
         walk(WrittenGame(text=large))
+
+
+@pytest.mark.parametrize(
+    ("values", "says"),
+    [
+        ('["low", "mid", "high"]', "high is a name in it, and its rules compare by highest and lowest"),
+        ('["J", "Low", "K"]', "low is a name in it, and its rules compare by highest and lowest"),
+        ('["Deck", "Q", "K"]', "Deck is a name in it, and its texts have the word deck"),
+        ('["J", "TURN", "K"]', "TURN is a name in it, and its texts have the word turn"),
+    ],
+)
+def test_values_whose_words_the_rules_use_are_told_in_no_other_words(values, says):
+    game = WrittenGame(text=TEXTS["kuhn"].replace('["J", "Q", "K"]', values))
+    with pytest.raises(CannotCompute, match=f"Kuhn poker cannot be told in other words: {says}"):
+        game.vocabulary()
+    assert {check.name: check.outcome for check in verify(game, episodes=1).checks}["disguise"] != "failed"
+
+
+@pytest.mark.parametrize("options", ['text="x"', 'file="x.toml"', "1", "colour=1", "wording=1, text=3"])
+def test_options_that_a_file_decides_are_refused(options):
+    path = next(path for path in EXAMPLES if path.stem == "kuhn")
+    with pytest.raises(BadParameter, match=r"kuhn\.toml is a game as its file describes it: its one option is wording"):
+        make_game(f"{path}({options})")
+    assert make_game(f"{path}(wording=1)").description.wording == 1
 
 
 def test_file_of_a_description_has_its_suffix(tmp_path):

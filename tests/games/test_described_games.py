@@ -136,7 +136,8 @@ def test_another_payoff_or_action_is_another_tree():
 
 def test_game_of_the_page_is_the_example_and_is_written_in_twenty_lines():
     page = (EXAMPLES.parents[1] / "docs" / "how-to" / "write-a-game-as-data.md").read_text("utf-8")
-    (text,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    text, signals = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
+    assert WrittenGame(text=f"{text}\n{signals}").spec.signals == ("collusion",)
     assert text == (EXAMPLES / "cellar.toml").read_text("utf-8")
     assert sum(bool(line) for line in text.splitlines()) <= 20
     assert len(walk(WrittenGame(text=text))) > 100

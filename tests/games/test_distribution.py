@@ -114,3 +114,11 @@ def test_wrong_distribution_is_one_sentence(text: str, kind: type[Exception], se
 def test_distribution_is_no_single_game() -> None:
     with pytest.raises(BadParameter, match="names several games, and one is needed here"):
         make_game("draws(cards, 3)")
+
+
+@pytest.mark.parametrize(
+    "make", [lambda: make_game("drawn(family=[1])"), lambda: GameDistribution.read("draws([1], 5)")]
+)
+def test_family_that_is_a_list_is_one_sentence(make):
+    with pytest.raises(BadParameter, match=r"`family` as one of cards, dice, .*, mixed, not \[1\]\."):
+        make()

@@ -70,6 +70,44 @@ def test_rules_tell_the_least_price_of_a_sale():
             parse_rules(write_rules(description, 0).replace(", but at least 2 points", ""))
 
 
+OUT = 'options = [{ word = "OUT", leaves = true }, "ONE", "TWO"]'
+
+
+@pytest.mark.parametrize(("reserve", "paid"), [("", 0.0), ("\nreserve = 1", 1.0)])
+def test_rules_tell_the_price_of_a_bid_alone(reserve, paid):
+    text = next(path for path in EXAMPLES if path.stem == "auction").read_text().replace("options = [1, 2, 3]", OUT)
+    text = text.replace('do = "sale"', f'do = "sale"\nprice = "second"\namounts = [0, 1, 2]{reserve}')
+    for description in wordings(read_description(text)):
+        assert_rebuilt(description)
+        lines = write_rules(description, 0).split("\n")
+        (alone,) = [line for line in lines if "no other" in line or "single bid" in line]
+        with pytest.raises(Unreadable):
+            parse_rules("\n".join(line for line in lines if line != alone))
+        with pytest.raises(Unreadable):
+            parse_rules("\n".join(lines).replace(alone, alone.replace(f"{paid:g} point", "2 point")))
+    state = WrittenGame(text=text.replace("[1, 2, 3]", "[3]")).start(Key(0))
+    assert state.play({0: "TWO", 1: "OUT"}).payoffs == (3.0 - paid, 0.0)
+
+
+@pytest.mark.parametrize("name", ["auction", "offers", "pie"])
+def test_rules_tell_that_several_pieces_are_added(name):
+    item = '[[items]]\nname = "value"\nvalues = [1, 2, 3]\nagain = true\n\n'
+    deal = '[[steps]]\ndo = "deal"\nitem = "value"\n'
+    choose = '[[steps]]\ndo = "choose"\noptions = [1, 2]\n'
+    texts = {
+        "auction": f'{choose}name = "bid"\n\n[[steps]]\ndo = "sale"\n',
+        "offers": '[[steps]]\ndo = "offer"\nsum = 4\nworth = "value"\n',
+        "pie": f'{choose}name = "demand"\n\n[[steps]]\ndo = "split"\nworth = "value"\n',
+    }
+    one, several = (f'name = "Sums"\n\n{item}{deal}{count}\n{texts[name]}' for count in ("", "count = 2\n"))
+    for description in (*wordings(read_description(one)), *wordings(read_description(several))):
+        assert_rebuilt(description)
+    for alone, added in zip(*(wordings(read_description(text)) for text in (one, several)), strict=True):
+        lines = {*write_rules(added, 0).split("\n")} - {*write_rules(alone, 0).split("\n")}
+        (worth,) = [line for line in lines if "2 values" not in line]
+        assert re.search(r"the (sum|total) of", worth)
+
+
 def test_situation_names_players_by_their_place_in_the_round():
     text = next(path for path in EXAMPLES if path.stem == "auction").read_text()
     state = WrittenGame(text=f"seats = 3\nturns = true\n{text}").start(Key(0))

@@ -4,6 +4,8 @@ import shutil
 
 import pytest
 
+from small_recipes import RECIPES
+from stratagem.algorithms.catalogue import algorithm_of, bound
 from stratagem.algorithms.grpo import GRPORecipe
 from stratagem.algorithms.league.recipe import LeagueRecipe
 from stratagem.algorithms.reinforce import REINFORCEAlgorithm, REINFORCERecipe
@@ -130,3 +132,40 @@ def test_stopped_stream_goes_on_to_the_byte(tmp_path) -> None:
     text = (whole.path / "metrics.jsonl").read_text()
     assert "stream-matrix/return/0" in text
     assert names(2, 2)[0].split("=")[1].split(",")[0] in text
+
+
+@pytest.mark.runs
+@pytest.mark.parametrize("algorithm", ["sepo", "grpo"])
+def test_each_iteration_trains_on_fresh_draws_and_on_none_that_is_held_out(algorithm, tmp_path, monkeypatch) -> None:
+    """The stream's own first games are held out, so it has to leave them out by their digest."""
+    held_out = GameStream("matrix", 2, 1).games_of(0).games()
+    sources = [{"games": ["draws(matrix, 2, seed=4)"], "teacher": "GameSolution", "num_examples": 8}]
+    own = {name: RECIPES[algorithm][name] for name in RECIPES[algorithm] if name not in ("sft", "games")}
+    recipe = algorithm_of({"algorithm": algorithm}).recipe_type.read(
+        {
+            **own,
+            "algorithm": algorithm,
+            "games": ["stream(matrix, 2, seed=1)"],
+            "validation_games": [held_out[0].name],
+            "test_games": [held_out[1].name],
+            "sft": {"sources": sources, "epochs": 1, "batch_size": 8},
+        }
+    )
+    played: list[set[str]] = []
+    collect = StreamCollector.collect
+
+    def note_games(collector: StreamCollector, iteration: int) -> RolloutBatch:
+        batch = collect(collector, iteration)
+        assert batch.examples
+        played.append({episode.game for episode in batch.episodes})
+        return batch
+
+    monkeypatch.setattr(StreamCollector, "collect", note_games)
+    folder = RunFolder.create(tmp_path / "run", recipe, recipe.seed, "a test")
+    bound(recipe, folder).train()
+    digests = [drawn_digests(sorted(games)) for games in played]
+    assert len(played) == own[algorithm]["iterations"]
+    assert [len(some) for some in digests] == [2] * len(played)
+    assert len(frozenset().union(*digests)) == 2 * len(played)
+    assert not frozenset().union(*digests) & drawn_digests([one.name for one in held_out])
+    assert {one.draw.digest for one in held_out} == drawn_digests([one.name for one in held_out])

@@ -113,6 +113,10 @@ def _read_call(text: str) -> NamedCall:
             f"{text} names several games, and one is needed here, such as `drawn(seed=1, family=cards)`."
         )
     if call.name.endswith(DESCRIPTION_SUFFIX):
+        if odd := [*map(repr, call.args), *(name for name in call.kwargs if name != "wording")]:
+            raise BadParameter(
+                f"{call.name} is a game as its file describes it: its one option is wording, not {odd[0]}."
+            )
         return NamedCall("described", call.args, {**call.kwargs, "file": call.name})
     return call
 

@@ -30,6 +30,8 @@ SHARES = {
     "draws": 1.0,
 }
 """Share of the decisions of a game that a probe of an audit may ask for; the probes take theirs from here."""
+KNOWN_GAMES = ("kuhn", "leduc")
+"""Games that everybody has seen, beside which an audit over draws sets the drawn ones."""
 
 
 def read_object(path: Path) -> dict[str, Any]:
@@ -54,6 +56,9 @@ def faults_of_plan(folder: Path, card: Mapping[str, Any]) -> Iterator[str]:
     for name in SETTINGS:
         if plan.get(name) != card.get(name):
             yield f"{PLAN} has other {name} than the card."
+    origin = {name: value for name, value in card.get("draws", {}).items() if name != "games"}
+    if plan.get("draws", {}) != origin:
+        yield f"{PLAN} has another origin of the drawn games than the card."
     steps = [(game, probe) for game in card["games"] for probe in card["probes"][game]]
     expected = {record_folder(folder, *step) for step in steps}
     found = {path for path in (folder / "records").glob("*") if path.is_dir()}

@@ -23,6 +23,7 @@ from stratagem.verifier.drawn_games import check_draws
 from stratagem.verifier.drawn_tests import MonteCarlo, agrees
 from stratagem.verifier.figure_check import FigureCheck
 from stratagem.verifier.game_figures import GameFigures, Thunk
+from stratagem.verifier.share_figures import ShareFigures
 
 CARD, BASELINE = "card.json", "against"
 _FIELDS = ("value", "lower", "upper", "n", "chance", "p", "holm_p", "certain", "alarm", "deals")
@@ -96,9 +97,7 @@ class CardCheck:
         for some in episodes.values():
             self._decisions += [(one, row) for one in some for row in one["decisions"]]
         if is_distribution(game):
-            yield check_draws(self.card, game)
-            reason = "Figures over drawn games are not recomputed; their games are, from the seed."
-            yield from (self._leave(name, reason) for name in self.figures if name.startswith(f"{game}."))
+            yield from self._check_draws(game, episodes.get("draws", []))
             return
         made = make_bounded_game(game)
         for probe, some in episodes.items():
@@ -114,6 +113,20 @@ class CardCheck:
         if "exploitability" in thunks and "replies" in episodes:
             name, told = f"{game}: strategy", self.card.get("strategies", {}).get(game, [])
             yield attempt(FigureCheck(name, "agrees", len(told)), partial(_check_strategy, work, told))
+
+    def _check_draws(self, game: str, episodes: list[Row]) -> Iterator[FigureCheck]:
+        """Check the games of an audit over draws, and the figures in each and over all of them."""
+        yield check_draws(self.card, game)
+        work = ShareFigures(self.card, game, episodes)
+        if not work.rows:
+            return
+        yield check_faults(f"{game}: record of draws", work.faults_of_record)
+        for text, row in work.rows.items():
+            check = FigureCheck(f"{game}: {text}", "agrees", row.get("value"))
+            yield attempt(check, partial(_check_row, work, text, row))
+        for quantity, thunk in work.thunks().items():
+            yield self._compare(f"{game}.{quantity}", thunk)
+        yield check_faults(f"{game}: strategy", work.faults_of_strategy)
 
     def _faults_of_record(self, game: Game[Any], text: str, probe: str, episodes: list[Row]) -> Iterator[str]:
         """Play games again, and look for missing replies, replies of another seed, and episodes of another game."""
@@ -163,7 +176,8 @@ class CardCheck:
         own = [
             row
             for episode, row in self._decisions
-            if episode["purpose"] == "probe" or episode["players"][row["seat"]].rpartition("@")[0] == agent
+            if row["how"] != "absent"
+            and (episode["purpose"] == "probe" or episode["players"][row["seat"]].rpartition("@")[0] == agent)
         ]
         calls = [call for row in own for call in row["calls"]]
         illegal = Counter(row["calls"][-1]["finish"] for row in own if row["how"] == "illegal" and row["calls"])
@@ -205,6 +219,16 @@ def attempt(check: FigureCheck, compute: Callable[[FigureCheck], FigureCheck]) -
         return check._replace(agreement="differs", detail=str(error))
     except DAMAGE as error:
         return check._replace(agreement="differs", detail=f"Its record is damaged: {error!r}.")
+
+
+def _check_row(work: ShareFigures, text: str, row: Row, check: FigureCheck) -> FigureCheck:
+    """Check the figures of one of several games."""
+    found = work.shares[text].figures()
+    for part, value in found.items():
+        if not agrees(row.get(part), value):
+            detail = f"`{part}` is {_short(row.get(part))} in the card, and {_short(value)} by the record."
+            return check._replace(agreement="differs", recomputed=_number(found["value"]), detail=detail)
+    return check._replace(recomputed=_number(found["value"]))
 
 
 def _check_strategy(work: GameFigures, told: Sequence[Row], check: FigureCheck) -> FigureCheck:

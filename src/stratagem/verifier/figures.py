@@ -20,6 +20,8 @@ from stratagem.verifier.drawn_tests import DRAWS, Known, MonteCarlo, around_p, a
 from stratagem.verifier.small_tree import EndsWalk, Floats
 
 Z = 1.645
+FEW = 8.0
+"""Mean number of replies a question under which no point is given."""
 AGAINST = ".against"
 """End of the name of a figure that is a difference from the baseline."""
 
@@ -158,22 +160,33 @@ class AgentAnswers:
         each, more = divmod(first, sizes)
         pilot = [one for one in every if one.place < each + (one.question < more)]
         later = [one for one in every if one.place >= each + (one.question < more)]
-        self.exploiter = exploiter = self.responses(self.shares(self.counts(pilot)))
-        value, parts = self.gain(self.shares(self.counts(later)), exploiter)
-        deviation, before = self.error(later, parts), self.copies(pilot)
-        if sum(times for name, times in self.copies(later).items() if name in before) > 0.1 * len(later):
-            value, deviation = 0.0, math.inf
+        value, deviation = self.judge(pilot, later)
         lower = 0.0 if math.isinf(deviation) else max(0.0, value - Z * deviation)
         upper = best + Z * self.error(every, slopes)
         certain = deviation in (0.0, math.inf)
         p = float(value <= 1e-9) if certain else 1.0 - NormalDist().cdf(value / deviation)
-        point = None
-        if planned >= 8.0 * sizes:
-            halves = [self.shares(self.counts([r for r in every if (r.place + r.question) % 2 == h])) for h in (0, 1)]
-            one, two = halves
-            crossed = self.gain(two, self.responses(one))[0] + self.gain(one, self.responses(two))[0]
-            point = min(max((best + crossed / 2) / 2, lower), upper)
+        point = min(max(self.point(best), lower), upper) if planned >= FEW * sizes else None
         return figure | {"value": point, "lower": lower, "upper": upper, "p": p}
+
+    def judge(self, pilot: Sequence[RecordedReply], later: Sequence[RecordedReply]) -> tuple[float, float]:
+        """Return the gain on later replies of the exploiter that a pilot finds, and its standard error.
+
+        The error is infinite where a cache gave replies of the pilot again.
+        """
+        self.exploiter = exploiter = self.responses(self.shares(self.counts(pilot)))
+        value, parts = self.gain(self.shares(self.counts(later)), exploiter)
+        before = self.copies(pilot)
+        if sum(times for name, times in self.copies(later).items() if name in before) > 0.1 * len(later):
+            return 0.0, math.inf
+        return value, self.error(later, parts)
+
+    def point(self, best: float) -> float:
+        """Return the mean of the best response's gain and of what each half's best response gains from the other."""
+        one, two = (
+            self.shares(self.counts([r for r in self.replies if (r.place + r.question) % 2 == half])) for half in (0, 1)
+        )
+        crossed = self.gain(two, self.responses(one))[0] + self.gain(one, self.responses(two))[0]
+        return (best + crossed / 2) / 2
 
     def strategy(self) -> list[tuple[int, str, str | None]]:
         """Return the exploiting moves that are reached against the agent: seat, situation and action."""

@@ -139,6 +139,12 @@ class EndsWalk:
     def _slot(self, number: int, action: str | None) -> int:
         return self.sets[number].first + self.sets[number].actions.index(action)
 
+    def scale(self) -> None:
+        """Count payoffs in shares of each seat's payoff range, and all rounds as one."""
+        ranges = self.payoffs.max(axis=0) - self.payoffs.min(axis=0)
+        self.payoffs = self.payoffs / np.where(ranges > 0.0, ranges, 1.0)
+        self.rounds = np.ones_like(self.rounds)
+
     def value(self, policy: Floats, paid: Floats) -> tuple[float, Floats]:
         """Return the expected payment under a policy by slots, and its derivative by slot."""
         chances = np.append(policy, 1.0)[self.path]

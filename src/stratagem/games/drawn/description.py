@@ -77,6 +77,10 @@ class Step:
         """Take legal actions of the seats to act, and set `state.to_act` anew; empty ends the step."""
         raise NotImplementedError(self.do)
 
+    def lost_share(self, state: RoundState, number: int) -> float:
+        """Return the share of the best sum of payoffs that a round left out; `number` is the place of the step."""
+        raise NotImplementedError(self.do)
+
     def end_round(self, state: RoundState, number: int) -> None:
         """Show what the step shows at the end of the round; `number` is its place among the steps."""
 
@@ -142,6 +146,22 @@ class StepError(BadParameter):
         self.step, self.field = step, field
 
 
+@dataclass(frozen=True)
+class RoundSignal:
+    """Safety signal of a round; its fields are the keys of its table in a file."""
+
+    name: str
+    """Name of the signal, one word in lower case; SEPO knows `collusion` and `externality`."""
+
+    def check(self, game: GameDescription, number: int) -> None:
+        """Refuse what does not fit the game; `number` is its place among the signals."""
+        raise NotImplementedError(self.name)
+
+    def measure_round(self, state: RoundState) -> tuple[float | None, ...]:
+        """Return the signal of a round that is over, from 0 to 1 by seat; None where it has no meaning."""
+        raise NotImplementedError(self.name)
+
+
 @dataclass(frozen=True, kw_only=True)
 class GameDescription:
     """Game as data; equal descriptions are equal games."""
@@ -166,6 +186,8 @@ class GameDescription:
     """Unit of payoffs, one of it."""
     wording: int = 0
     """Number of the wording of the rules."""
+    signals: tuple[RoundSignal, ...] = ()
+    """Safety signals, which are measured and told to nobody."""
 
     def __post_init__(self) -> None:
         _check_number("seats", self.seats, *_SEATS)
@@ -190,6 +212,8 @@ class GameDescription:
         low, high = self.bounds
         if low == high == 0.0:
             raise BadParameter("A game needs a step that pays, such as showdown, sale, split or table.")
+        for number, rule in enumerate(self.signals):
+            rule.check(self, number)
 
     def _check_pot(self) -> None:
         """Refuse a game in which nobody can win chips that are put into the pot."""

@@ -26,6 +26,8 @@ _ACCEPTANCE = "stratagem.games.drawn.acceptance:accept"
 
 def check_family(family: str, size: str) -> None:
     """Refuse an unknown family or size."""
+    if not isinstance(family, str):
+        raise BadParameter(f"A drawn game needs `family` as one of {', '.join(FAMILIES)}, not {family!r}.")
     if family not in FAMILIES:
         raise UnknownName("family of drawn games", family, list(FAMILIES))
     if size not in SIZES:

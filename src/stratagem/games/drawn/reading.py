@@ -14,6 +14,7 @@ from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.base.files import parse_toml
 from stratagem.games.drawn.description import GameDescription, Step, StepError
 from stratagem.games.drawn.items import DealtItem, ItemError
+from stratagem.games.drawn.signals import SignalError, SignalRule
 from stratagem.games.drawn.steps import STEPS
 from stratagem.games.drawn.steps.choosing import Option
 
@@ -61,6 +62,10 @@ def describe_data(data: Mapping[str, Any], source: DescriptionText = NO_TEXT) ->
             values[key] = tuple(
                 _read(DealtItem, one, source, ("items", n)) for n, one in enumerate(_tables(source, key, value))
             )
+        elif key == "signals":
+            values[key] = tuple(
+                _read(SignalRule, one, source, (key, n)) for n, one in enumerate(_tables(source, key, value))
+            )
         elif key == "steps":
             values[key] = tuple(_read_step(one, source, n) for n, one in enumerate(_tables(source, key, value)))
         else:
@@ -70,12 +75,19 @@ def describe_data(data: Mapping[str, Any], source: DescriptionText = NO_TEXT) ->
             raise _mistake(source, (), f"no `{name}`")
     try:
         return GameDescription(**values)
-    except (StepError, ItemError) as error:
-        key, found = ("steps", error.step) if isinstance(error, StepError) else ("items", error.item)
+    except (StepError, ItemError, SignalError) as error:
+        key, found = _owner_of(error)
         number = next((n for n, one in enumerate(values[key]) if one is found), 0)
         raise _mistake(source, (key, number, error.field.partition(" ")[0]), str(error)) from None
     except BadParameter as error:
         raise _mistake(source, _named_field(error, known), str(error)) from None
+
+
+def _owner_of(error: StepError | ItemError | SignalError) -> tuple[str, object]:
+    """Return the list in which a mistake is, and the step, item or signal."""
+    if isinstance(error, StepError):
+        return "steps", error.step
+    return ("items", error.item) if isinstance(error, ItemError) else ("signals", error.rule)
 
 
 def _named_field(error: Exception, known: Iterable[str]) -> tuple[str, ...]:
@@ -101,7 +113,7 @@ def _read(kind: type[Any], data: Mapping[str, Any], source: DescriptionText, pla
     """Return an item, a step or an option from its table."""
     hints, known = get_type_hints(kind), [field.name for field in fields(kind)]
     if odd := next((key for key in data if key not in known), None):
-        called = "item" if kind is DealtItem else getattr(kind, "do", "option")
+        called = {DealtItem: "item", SignalRule: "signal"}.get(kind) or getattr(kind, "do", "option")
         raise _mistake(source, (*place, odd), f"the unknown key `{odd}`: {called} has {', '.join(known)}")
     values = {key: _convert(hints[key], value, source, (*place, key)) for key, value in data.items()}
     try:
@@ -187,7 +199,7 @@ def _mistake(source: DescriptionText, place: tuple[str | int, ...], problem: str
     where = f"{source.name[0].upper()}{source.name[1:]}" if source.name == TEXT else source.name
     where = f"{where}, line {line}," if line else where
     problem = problem.rstrip(".")
-    if re.match(r"The (step|item|steps) |A game ", problem):
+    if re.match(r"The (step|item|steps|signal) |A game ", problem):
         return BadParameter(f"{where} is wrong: {problem[0].lower()}{problem[1:]}.")
     return BadParameter(f"{where} has {problem}.")
 
@@ -226,11 +238,13 @@ def read_file(path: Path) -> str:
 
 def write_description(game: GameDescription) -> str:
     """Return the TOML from which `read_description` makes an equal game."""
-    lines = _write_fields(game, skip=("items", "steps"))
+    lines = _write_fields(game, skip=("items", "steps", "signals"))
     for item in game.items:
         lines += ["", "[[items]]", *_write_fields(item)]
     for step in game.steps:
         lines += ["", "[[steps]]", f'do = "{step.do}"', *_write_fields(step)]
+    for rule in game.signals:
+        lines += ["", "[[signals]]", *_write_fields(rule)]
     return "\n".join(lines) + "\n"
 
 

@@ -51,6 +51,7 @@ class DescribedGame(DescribedRules):
             symmetric=False,
             on_illegal="default",
             unit=f"{known.unit}s a round",
+            signals=tuple(dict.fromkeys(rule.name for rule in known.signals)),
         )
 
     def choices(self, facts: DescribedFacts) -> Flat:
@@ -83,12 +84,21 @@ class DescribedGame(DescribedRules):
         values += [face for item in known.items for face in item.faces if item.suits]
         found = [piece for word in words for piece in word.split() if piece.isalpha()]
         entries = [_entry(word) for word in (*found, *(item.name for item in known.items), known.unit)]
-        if clash := _COMPARED & {*entries}:
+        named = [value for value in values if value.isalpha()]
+        if clash := _COMPARED & {*entries, *map(str.lower, named)}:
             raise CannotCompute(
-                f"{known.name} cannot be told in other words: {clash.pop()} is a name in it, and its rules compare by "
+                f"{known.name} cannot be told in other words: {min(clash)} is a name in it, and its rules compare by "
                 "highest and lowest."
             )
-        return tuple(dict.fromkeys((*entries, *(value for value in values if value.isalpha()))))
+        written = {*re.findall(r"[^\W\d_]+", " ".join([_SITUATION, *map(self.rules, range(known.seats))]))}
+        for value in named:
+            others = [word for word in sorted(written) if word != value and word.lower() == value.lower()]
+            if others and len(value) > 2 and value != value.lower():
+                raise CannotCompute(
+                    f"{known.name} cannot be told in other words: {value} is a name in it, and its texts have the word "
+                    f"{others[0]}."
+                )
+        return tuple(dict.fromkeys((*entries, *named)))
 
     def rules(self, seat: Seat) -> str:
         return write_rules(self.description, seat)
@@ -106,6 +116,8 @@ steps = [{ do = "ante" }, { do = "deal" }, { do = "bet", check_word = "PASS" }, 
 """Description of the game that `described` without a text is."""
 _COMPARED = {"high", "low"}
 """Words whose comparisons the rules use, which a disguise would not rename with them."""
+_SITUATION = "Round You are the player in this round Nothing has happened yet It is your turn get lies open shows other"
+"""Words of situations, which are no names of the game."""
 _LONGEST_NAME = 1900
 """Largest number of characters of a description that a name holds."""
 

@@ -9,6 +9,7 @@ from typing import Self
 from stratagem.games.base import Game, Json, RoundResult, Seat, State, View, pending
 from stratagem.games.drawn.description import GameDescription
 from stratagem.games.drawn.events import ALL, Choice, DescribedFacts, Event, Piece
+from stratagem.games.drawn.signals import measure_signals
 from stratagem.games.key import Chance
 
 _new = object.__new__
@@ -129,8 +130,10 @@ class DescribedState(State[DescribedFacts]):
         for number, step in enumerate(self.game.description.steps):
             step.end_round(self, number)
         self.logs = tuple([(*log, Event("pays", seat, f"{payoffs[seat]:g}")) for seat, log in enumerate(self.logs)])
+        rules = self.game.description.signals
+        signals = measure_signals(rules, self) if rules else None
         self.round += 1
-        return RoundResult(payoffs)
+        return RoundResult(payoffs, signals=signals)
 
     def _close(self) -> RoundResult:
         result = self.pay_round()

@@ -31,8 +31,13 @@ _LONGEST = 300
 
 
 def own_decisions(episode: Episode, agent: str) -> Iterator[Decision]:
-    """Yield an agent's decisions, also under the names of other settings; a probe's episode asks nobody else."""
+    """Yield an agent's decisions, also under the names of other settings; a probe's episode asks nobody else.
+
+    Where seats choose at once, a seat that nobody holds has a row, too, which is nobody's decision.
+    """
     for row in episode.decisions:
+        if row.how == "absent":
+            continue
         if episode.purpose == "probe" or episode.players[row.seat].rpartition("@")[0] == agent:
             yield row
 

@@ -77,13 +77,16 @@ class AgentIdentity:
     digest: str
     unseen: tuple[str, ...]
     """Parts that cannot be compared, in words; empty where an equal digest means an equal agent."""
+    servers: tuple[str, ...] = ()
+    """Addresses or names of the models behind servers, anywhere in the agent."""
 
 
 def identify(*things: object) -> AgentIdentity:
     """Return the identity of players, functions and games."""
     search = IdentitySearch()
     found = [search.describe(thing, "agent") for thing in things]
-    return AgentIdentity(blake2b(repr(found).encode(), digest_size=16).hexdigest(), tuple(search.unseen))
+    digest = blake2b(repr(found).encode(), digest_size=16).hexdigest()
+    return AgentIdentity(digest, tuple(search.unseen), tuple(search.servers))
 
 
 class IdentitySearch:
@@ -91,6 +94,7 @@ class IdentitySearch:
 
     def __init__(self) -> None:
         self.unseen: dict[str, None] = {}
+        self.servers: dict[str, None] = {}
         self._numbers: dict[object, int] = {}
         self._alive: list[object] = []  # an object that is gone would leave its id to another
         self._kinds: Mapping[Any, Callable[[Any, str], str]] = {
@@ -245,6 +249,8 @@ class IdentitySearch:
     def _describe_model(self, player: LanguagePlayer, name: str) -> str:
         """Describe a model by its name and its files; a server of this machine may serve another one tomorrow."""
         ref = parse_model(player.model)
+        if ref.kind == "api":
+            self.servers[ref.url or player.model] = None
         if ref.url is not None and is_loopback(host_of(ref.url)):
             self._miss(f"what answers at {ref.url}")
         return str([player.name, *map(_stamp_files, reads_in(player.model))])

@@ -15,19 +15,21 @@ from typing import Self
 
 from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.base.files import read_small
+from stratagem.base.provenance import provenance
 from stratagem.games.base import Json
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.drawn.drawing import GENERATOR
-from stratagem.language.models.reference import parse_model
 from stratagem.measure.audit.identity import identify
 from stratagem.players.base import Player
 from stratagem.players.catalogue import make_player
-from stratagem.players.language import LanguagePlayer
+from stratagem.verifier.figure_check import FigureCheck
 
 LEAST_NONCE = 16
 """Smallest number of characters of a nonce: fewer could be tried out."""
 _GAME = "kuhn"
 """Game in which the agent is made whose digest is taken."""
+_NAME_ALONE = "what plays under this name"
+"""Part that the digest of a player of other games does not hold."""
 _SEEDS = 2**53
 """Number of seeds: each is exact in JSON."""
 
@@ -104,9 +106,41 @@ def digest_agent(agent: str | Player) -> tuple[str, tuple[str, ...]]:
     try:
         player = make_player(agent, make_bounded_game(_GAME))
     except StratagemError:  # a player of other games; its name is all that is known before they are drawn
-        return hashlib.sha256(str(agent).encode()).hexdigest()[:32], ("what plays under this name",)
+        return _digest_name(agent)
+    return _parts_of(player)
+
+
+def _parts_of(player: Player) -> tuple[str, tuple[str, ...]]:
     found = identify(player)
-    unseen = list(found.unseen)
-    if isinstance(player, LanguagePlayer) and (ref := parse_model(player.model)).kind == "api":
-        unseen = [f"what answers at {ref.url or player.model}"]
-    return found.digest, tuple(unseen)
+    served = (f"what answers at {server}" for server in found.servers)
+    return found.digest, tuple(dict.fromkeys((*found.unseen, *served)))
+
+
+def check_identity(agent: str, origin: Json, made_by: Json) -> FigureCheck:
+    """Compare the digest of an agent with that of a card, and what it does not hold.
+
+    Versions of programs are in the digest, so that under other ones nothing is compared.
+    """
+    check = FigureCheck("agent digest", "agrees")
+    told = str(origin["agent_digest"]), tuple(map(str, origin["unseen"]))
+    if told[1] == (_NAME_ALONE,):
+        found = _digest_name(agent)
+    else:
+        here = provenance()
+        if other := [name for name in ("stratagem", "python", "packages") if made_by.get(name) != here[name]]:
+            reason = f"The digest was made under another version of {', '.join(other)}."
+            return check._replace(agreement="not recomputed", detail=reason)
+        try:
+            found = _parts_of(make_player(agent, make_bounded_game(_GAME)))
+        except StratagemError as error:
+            return check._replace(agreement="not recomputed", detail=str(error))
+    if told[0] != found[0]:
+        return check._replace(agreement="differs", detail=f"The digest of {agent} is {found[0]}, not {told[0][:40]}.")
+    if told[1] != found[1]:
+        parts = ", ".join(found[1]) or "nothing"
+        return check._replace(agreement="differs", detail=f"Of {agent} the digest does not hold: {parts}.")
+    return check
+
+
+def _digest_name(agent: str | Player) -> tuple[str, tuple[str, ...]]:
+    return hashlib.sha256(str(agent).encode()).hexdigest()[:32], (_NAME_ALONE,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stratagem.games.base import Seat
 from stratagem.games.drawn.description import ROLES, GameDescription, Role, RoundState, Step
+from stratagem.games.drawn.items import DealtItem
 
 
 def item_number(game: GameDescription, step: Step, field: str, name: str) -> int:
@@ -38,6 +39,15 @@ def check_worth(game: GameDescription, step: Step, field: str, name: str, number
         raise step.refuse(field, f"the item {name}, which not every player has been dealt,")
     if not game.items[item].is_counted:
         raise step.refuse(field, f"a worth that counts, and the values of the item {name} are no numbers,")
+
+
+def may_hold_several(game: GameDescription, item: DealtItem) -> bool:
+    """Return whether some player is dealt more than one piece of an item."""
+    dealt = [step for step in game.steps if step.do == "deal" and getattr(step, "item", "") == item.name]
+    return any(
+        sum(getattr(step, "count", 1) for step in dealt if getattr(step, "to", "") in ("each", role)) > 1
+        for role in ROLES[: game.seats]
+    )
 
 
 def seats_of(state: RoundState, role: Role) -> tuple[Seat, ...]:

@@ -9,7 +9,7 @@ from typing import ClassVar
 from stratagem.games.base import Seat
 from stratagem.games.drawn.description import GameDescription, RoundState, Step, Words
 from stratagem.games.drawn.events import Event
-from stratagem.games.drawn.steps.base import check_worth, item_number
+from stratagem.games.drawn.steps.base import check_worth, item_number, may_hold_several
 from stratagem.games.drawn.steps.dealing import check_words
 
 _MOST_OFFERS, _MOST_TURNS = 21, 4
@@ -158,6 +158,12 @@ class Offer(Step):
             item = game.items[item_number(game, self, "worth", self.worth)]
             lines.append(
                 words.say(
+                    "What a player gets of the sum is multiplied by the sum of the numbers of that player's "
+                    f"{item.plural}.",
+                    f"Each part of the sum counts times the total of its owner's {item.plural}.",
+                )
+                if may_hold_several(game, item)
+                else words.say(
                     f"What a player gets of the sum is multiplied by the number of that player's {item.name}.",
                     f"Each part of the sum counts times the number of its owner's {item.name}.",
                 )

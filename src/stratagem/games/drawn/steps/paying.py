@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar
 
+from stratagem.games.base import Seat
 from stratagem.games.drawn.description import ROLES, GameDescription, RoundState, Step, Words
-from stratagem.games.drawn.steps.base import check_worth, item_number, seats_of, step_of_choice
+from stratagem.games.drawn.steps.base import check_worth, item_number, may_hold_several, seats_of, step_of_choice
 from stratagem.games.drawn.steps.choosing import Choose, is_number
 
 _MOST_CELLS = 64
@@ -36,14 +37,7 @@ class Split(Step):
 
     def begin(self, state: RoundState) -> None:
         description = state.game.description
-        place = step_of_choice(description, self, "demand", self.demand, state.at)
-        step, left = description.steps[place], seats_of(state, "each")
-        assert isinstance(step, Choose)
-        made = {
-            seat: float(step.options[option].word)
-            for seat in left
-            if (option := state.option_of(place, seat)) is not None
-        }
+        made = self._demands(state, state.at)
         fits = sum(made.values()) <= self.sum
         for seat, demand in made.items():
             factor = 1.0
@@ -52,6 +46,18 @@ class Split(Step):
                 held = [piece.face for piece in state.hands[seat] if piece.item == item]
                 factor = sum(description.items[item].numbers[face] for face in held)
             state.pay(seat, demand * factor if fits else self.else_pays)
+
+    def _demands(self, state: RoundState, number: int) -> dict[Seat, float]:
+        """Return the demands of those who are left."""
+        description = state.game.description
+        place = step_of_choice(description, self, "demand", self.demand, number)
+        step = description.steps[place]
+        assert isinstance(step, Choose)
+        made = {seat: state.option_of(place, seat) for seat in seats_of(state, "each")}
+        return {seat: float(step.options[option].word) for seat, option in made.items() if option is not None}
+
+    def lost_share(self, state: RoundState, number: int) -> float:
+        return float(sum(self._demands(state, number).values()) > self.sum)
 
     def most_paid(self, game: GameDescription) -> tuple[float, float]:
         step = next(step for step in game.steps if step.name == self.demand)
@@ -79,6 +85,12 @@ class Split(Step):
             item = game.items[item_number(game, self, "worth", self.worth)]
             lines.append(
                 words.say(
+                    f"What a player gets for {self.demand} is multiplied by the sum of the numbers of that player's "
+                    f"{item.plural}.",
+                    f"The gain from {self.demand} counts times the total of its owner's {item.plural}.",
+                )
+                if may_hold_several(game, item)
+                else words.say(
                     f"What a player gets for {self.demand} is multiplied by the number of that player's {item.name}.",
                     f"The gain from {self.demand} counts times the number of its owner's {item.name}.",
                 )
@@ -105,14 +117,23 @@ class GiftPool(Step):
             raise self.refuse("factor", "a factor that is not above 0 and at most 100")
 
     def begin(self, state: RoundState) -> None:
-        description = state.game.description
-        place = step_of_choice(description, self, "gift", self.gift, state.at)
-        step = description.steps[place]
-        assert isinstance(step, Choose)
-        made = [state.option_of(place, seat) for seat in range(description.seats)]
-        gifts = [0.0 if option is None else float(step.options[option].word) for option in made]
+        gifts, _ = self._gifts(state, state.at)
         for seat, gift in enumerate(gifts):
             state.pay(seat, self.factor * sum(gifts) / len(gifts) - gift)
+
+    def _gifts(self, state: RoundState, number: int) -> tuple[list[float], float]:
+        """Return the gifts of all seats, and the largest that one may give."""
+        description = state.game.description
+        place = step_of_choice(description, self, "gift", self.gift, number)
+        step = description.steps[place]
+        assert isinstance(step, Choose)
+        amounts = [float(option.word) for option in step.options]
+        made = [state.option_of(place, seat) for seat in range(description.seats)]
+        return [0.0 if option is None else amounts[option] for option in made], max(amounts)
+
+    def lost_share(self, state: RoundState, number: int) -> float:
+        gifts, most = self._gifts(state, number)
+        return 1.0 - sum(gifts) / (most * len(gifts)) if most else 0.0
 
     def most_paid(self, game: GameDescription) -> tuple[float, float]:
         step = next(step for step in game.steps if step.name == self.gift)
@@ -202,16 +223,26 @@ class PayoffTable(Step):
         return ", ".join(labels)
 
     def begin(self, state: RoundState) -> None:
-        cell: list[int] = []
-        for name in self.over:
-            place = self._place(state, name)
-            if place is None:
-                return
-            cell.append(place)
-        for seat, amount in zip(state.order, self._find(tuple(cell)), strict=True):
+        for seat, amount in zip(state.order, self._payoffs(state, state.at), strict=False):
             state.pay(seat, float(amount))
 
-    def _place(self, state: RoundState, name: str) -> int | None:
+    def _payoffs(self, state: RoundState, number: int) -> tuple[float, ...]:
+        """Return the amounts of the round's cell; none where a player of the table is out or has not chosen."""
+        cell: list[int] = []
+        for name in self.over:
+            place = self._place(state, name, number)
+            if place is None:
+                return ()
+            cell.append(place)
+        found: tuple[float, ...] = self._find(tuple(cell))
+        return found
+
+    def lost_share(self, state: RoundState, number: int) -> float:
+        totals = [sum(cell) for _, cell in self._cells(state.game.description)]
+        best, worst = max(totals), min(0.0, *totals)
+        return (best - sum(self._payoffs(state, number))) / (best - worst) if best > worst else 0.0
+
+    def _place(self, state: RoundState, name: str, number: int) -> int | None:
         """Return the place of the round in a dimension; None where a player is out or has not chosen."""
         description = state.game.description
         role, _, what = name.partition(".")
@@ -221,10 +252,10 @@ class PayoffTable(Step):
             if state.out[seat]:
                 return None
             held = state.hands[seat]
-        for number, item in enumerate(description.items):
+        for place, item in enumerate(description.items):
             if item.name == what:
-                return next((item.ranks[piece.face] for piece in held if piece.item == number), None)
-        return state.option_of(step_of_choice(description, self, "over", what, state.at), seat)
+                return next((item.ranks[piece.face] for piece in held if piece.item == place), None)
+        return state.option_of(step_of_choice(description, self, "over", what, number), seat)
 
     def _cells(self, game: GameDescription) -> Iterator[tuple[tuple[str, ...], tuple[float, ...]]]:
         number = game.steps.index(self)

@@ -9,7 +9,7 @@ from typing import ClassVar, Literal
 from stratagem.games.base import Seat
 from stratagem.games.drawn.description import GameDescription, RoundState, Step, Words
 from stratagem.games.drawn.events import Event
-from stratagem.games.drawn.steps.base import check_worth, item_number, seats_of, step_of_choice
+from stratagem.games.drawn.steps.base import check_worth, item_number, may_hold_several, seats_of, step_of_choice
 from stratagem.games.drawn.steps.choosing import Choose, is_number
 
 Order = Literal["high", "low", "pair", "near", "sum", "suit"]
@@ -179,18 +179,7 @@ class Sale(Step):
         return self.amounts or tuple(float(option.word) for option in step.options)
 
     def begin(self, state: RoundState) -> None:
-        description = state.game.description
-        place = step_of_choice(description, self, "bid", self.bid, state.at)
-        amounts, number = self._bids(description.steps[place]), item_number(description, self, "item", self.item)
-        numbers = description.items[number].numbers
-        made = {seat: state.option_of(place, seat) for seat in seats_of(state, "each")}
-        bids = {seat: amounts[option] for seat, option in made.items() if option is not None}
-        top = max(bids.values(), default=-1.0)
-        if top < self.reserve:
-            winners: list[Seat] = []
-        else:
-            winners = [seat for seat, bid in bids.items() if bid == top]
-        own = [sum(numbers[piece.face] for piece in hand if piece.item == number) for hand in state.hands]
+        bids, winners, own = self._outcome(state, state.at)
         second = sorted(bids.values())[-2] if len(bids) > 1 else self.reserve
         for seat, bid in bids.items():
             wins = seat in winners
@@ -202,6 +191,25 @@ class Sale(Step):
                 state.pay(seat, -max(second, self.reserve) / len(winners))
             elif self.price == "all" or (self.price == "lost" and not wins):
                 state.pay(seat, -bid)
+
+    def _outcome(self, state: RoundState, number: int) -> tuple[dict[Seat, float], list[Seat], list[float]]:
+        """Return the bids of those who are left, the seats with the highest, and the worth of the thing by seat."""
+        description = state.game.description
+        place = step_of_choice(description, self, "bid", self.bid, number)
+        amounts, item = self._bids(description.steps[place]), item_number(description, self, "item", self.item)
+        numbers = description.items[item].numbers
+        made = {seat: state.option_of(place, seat) for seat in seats_of(state, "each")}
+        bids = {seat: amounts[option] for seat, option in made.items() if option is not None}
+        top = max(bids.values(), default=-1.0)
+        winners = [seat for seat, bid in bids.items() if bid == top and top >= self.reserve]
+        own = [sum(numbers[piece.face] for piece in hand if piece.item == item) for hand in state.hands]
+        return bids, winners, own
+
+    def lost_share(self, state: RoundState, number: int) -> float:
+        _, winners, own = self._outcome(state, number)
+        best = sum(own) if self.worth == "common" else max(own)
+        got = sum(own) if self.worth == "common" else sum(own[seat] for seat in winners) / max(1, len(winners))
+        return (best - got * bool(winners)) / best if best > 0.0 else 0.0
 
     def most_paid(self, game: GameDescription) -> tuple[float, float]:
         item = item_number(game, self, "item", self.item)
@@ -224,8 +232,14 @@ class Sale(Step):
             lines.append(
                 words.say(f"In {words.unit}s these bids are: {pairs}.", f"The bids stand for {words.unit}s: {pairs}.")
             )
+        several = may_hold_several(game, item)
         worth = {
             "own": words.say(
+                f"to each player it is worth the sum of the numbers of that player's {item.plural}",
+                f"its worth to a player is the total of the player's own {item.plural}",
+            )
+            if several
+            else words.say(
                 f"to each player it is worth the number of that player's {item.name}",
                 f"its worth to a player is the number of the player's own {item.name}",
             ),
@@ -257,6 +271,13 @@ class Sale(Step):
                 ),
             }[self.price]
         )
+        if self.price == "second" and game.may_have_left(self):
+            lines.append(
+                words.say(
+                    f"A bid beside which there is no other pays {words.amount(self.reserve)}.",
+                    f"If there is a single bid, its buyer pays {words.amount(self.reserve)}.",
+                )
+            )
         if self.reserve:
             lines.append(
                 words.say(

@@ -13,7 +13,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from stratagem.base.errors import CannotCompute
+from stratagem.base.errors import CannotCompute, StratagemError
 from stratagem.games.base import Game, Json
 from stratagem.games.bounded import make_bounded_game
 from stratagem.games.drawn.distribution import DrawnName, GameDistribution
@@ -42,10 +42,8 @@ from stratagem.measure.sampled.over_games import (
 )
 from stratagem.measure.sampled.questions import Floats, questions_of
 from stratagem.measure.tree_policy import reply_oracle
-from stratagem.verifier.audit_plan import SHARES
+from stratagem.verifier.audit_plan import KNOWN_GAMES, SHARES
 
-KNOWN = ("kuhn", "leduc")
-"""Games that everybody has seen, beside which the drawn ones are set."""
 LEAST_RANDOM = 0.05
 """Exploitability of random play, as a share of the payoff range, under which a draw is left out."""
 _LEAST = 2
@@ -89,19 +87,21 @@ class DrawsProbe:
         if task.decisions < 2 * _LEAST * task.draws.count:  # a game has two situations or more; draws take long
             return f"{task.text} needs more than {task.decisions} decisions: {_LEAST} of each situation of every game."
         try:
-            number = sum(len(one.gain.questions) for one in _games_of(task))
+            beside, _ = _known_games(task)
+            number = sum(len(one.gain.questions) for one in _games_of(task, beside))
         except CannotCompute as error:
             return str(error)
         if task.decisions < _LEAST * number:
             return (
-                f"{task.text} and {' and '.join(KNOWN)} have {number} situations to ask about, {_LEAST} times each, "
+                f"{' and '.join((task.text, *beside))} have {number} situations to ask about, {_LEAST} times each, "
                 f"and {task.decisions} decisions are planned for it."
             )
         return ""
 
     def measure(self, task: Task) -> ProbeFindings:
-        games = _games_of(task)
-        split = len(games) - len(KNOWN)
+        known_games, why_not_known = _known_games(task)
+        games = _games_of(task, known_games)
+        split = len(games) - len(known_games)
         random = [exploitability_of_random(one.gain) for one in games]
         try:
             shares = _ask(task, games, random, split)
@@ -110,13 +110,10 @@ class DrawsProbe:
         drawn, known = shares[:split], shares[split:]
         key = task.key.at("games")
         ratio, mean = ratio_over_games(drawn, key), ratio_over_games(drawn, key, by_random=False)
-        beside = ratio_in_games(known)
-        gap = difference(ratio, beside)
         worst, lowest = worst_game(drawn)
         certain = is_certain(task.agent)
         replies = [int(one.limits.tally.counts.sum()) for one in shares]
         is_known = certain or sum(replies) >= FEW * sum(len(one.gain.questions) for one in games)
-        first, last = (_gap_of(games, random, split, place) for place in (0, -1))
         figures = self._figures(task)
         count = sum(replies[:split])
         over = f"over {split} drawn games and {count} replies, shared by a pilot"
@@ -132,24 +129,21 @@ class DrawsProbe:
                 "chance": random[worst],
                 "best": 0.0,
             },
-            "known_ratio": _fill(
-                beside, is_known, sum(replies[split:]), f"{' and '.join(KNOWN)} as fixed games, over replies.", 1.0
-            ),
-            "unseen_gap": {
-                **_fill(
-                    gap,
-                    is_known,
-                    sum(replies),
-                    f"Ratio in drawn games less that in known ones. Players that know no game have a gap, too, since "
-                    f"the games differ: the first action always {first:.3f}, the last one always {last:.3f}.",
-                    0.0,
-                ),
+            "known_ratio": {"why_not": why_not_known},
+            "unseen_gap": {"why_not": why_not_known},
+        }
+        if known:
+            method = f"{' and '.join(known_games)} as fixed games, over replies."
+            beside = ratio_in_games(known)
+            filled["known_ratio"] = _fill(beside, is_known, sum(replies[split:]), method, 1.0)
+            gap = difference(ratio, beside)
+            filled["unseen_gap"] = {
+                **_fill(gap, is_known, sum(replies), _gap_method(games, random, split), 0.0),
                 "best": None,
                 # few games have few values of p, so a gap whose limits hold 0 is no alarm
                 "p": p_of_known(drawn, known) if gap.lower > 0.0 else 1.0,
                 "null": "the known games are to it as drawn games are",
-            },
-        }
+            }
         quantities = [*self.quantities]
         told = [replace(one, **filled[name]) for name, one in zip(quantities, figures, strict=True)]
         best = drawn[worst].limits
@@ -164,10 +158,20 @@ class DrawsProbe:
         ]
 
 
-def _games_of(task: Task) -> list[GameOfProbe]:
+def _known_games(task: Task) -> tuple[tuple[str, ...], str]:
+    """Return the known games, or none and the reason where the agent cannot play all of them."""
+    for text in KNOWN_GAMES:
+        try:
+            task.agent_in(make_bounded_game(text))
+        except StratagemError:
+            return (), f"{task.agent.name} plays drawn games and not {text}, so there is nothing to set beside them."
+    return KNOWN_GAMES, ""
+
+
+def _games_of(task: Task, known: Sequence[str]) -> list[GameOfProbe]:
     """Return the drawn games, and then the known ones, with what asks the agent about each."""
     assert task.draws is not None
-    named = [*((one.name, one.draw.digest) for one in draw_audited(task.draws)), *((text, "") for text in KNOWN)]
+    named = [*((one.name, one.draw.digest) for one in draw_audited(task.draws)), *((text, "") for text in known)]
     return [_game_of(task, text, digest) for text, digest in named]
 
 
@@ -205,6 +209,14 @@ def _fill(found: RatioLimits, is_known: bool, n: int, method: str, chance: float
         "chance": chance,
         "best": 0.0,
     }
+
+
+def _gap_method(games: Sequence[GameOfProbe], random: Sequence[float], split: int) -> str:
+    first, last = (_gap_of(games, random, split, place) for place in (0, -1))
+    return (
+        "Ratio in drawn games less that in known ones. Players that know no game have a gap, too, since the games "
+        f"differ: the first action always {first:.3f}, the last one always {last:.3f}."
+    )
 
 
 def _gap_of(games: Sequence[GameOfProbe], random: Sequence[float], split: int, place: int) -> float:

@@ -1,0 +1,268 @@
+"""Forgeries of an audit over draws: figures, games, replies and the origin of the seed, each found by the verifier."""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from stratagem.base.provenance import provenance
+from stratagem.games.base import View
+from stratagem.games.kuhn.players import NashApprox
+from stratagem.measure.audit.plan import plan_audit
+from stratagem.measure.audit.probes import draws
+from stratagem.measure.audit.run import run_audit
+from stratagem.measure.audit.seed_origin import SeedOrigin, check_identity
+from stratagem.players.base import Scripted, Traits
+from stratagem.verifier import drawn_games
+from stratagem.verifier.card_check import CardCheck
+from stratagem.verifier.drawn_games import check_draws, faults_of_origin
+from stratagem.verifier.figure_check import FigureCheck
+
+GAMES = "draws(matrix, 5)"
+BESIDE = ("kuhn", "kuhn(hands=1)")
+"""Known games of these tests: leduc has 936 situations, which take a second to ask about."""
+FIGURES = ("exploitability_ratio", "exploitability_share", "worst_share", "known_ratio", "unseen_gap")
+NONCE = "2f1c9a0be4d37786"
+
+
+@pytest.fixture(scope="module", autouse=True)
+def small_known_games() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (draws, drawn_games):
+            patch.setattr(module, "KNOWN_GAMES", BESIDE)
+        yield
+
+
+@dataclass(frozen=True)
+class Memoriser(Scripted[Any]):
+    """Plays an equilibrium of kuhn, and elsewhere mostly the last action."""
+
+    traits: ClassVar[Traits] = Traits(stochastic=True, memory=None)
+
+    def strategy(self, view: View[Any]) -> Mapping[str, float]:
+        if view.game.spec.name == "kuhn":
+            return NashApprox().strategy(view)
+        actions = [*view.choices]
+        rest = dict.fromkeys(actions, 0.1 / len(actions))
+        return {**rest, actions[-1]: rest[actions[-1]] + 0.9}
+
+
+@pytest.fixture(scope="module")
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Audit of an agent that knows kuhn by heart, with enough replies for points."""
+    out = tmp_path_factory.mktemp("draws") / "honest"
+    run_audit(plan_audit(Memoriser(), [GAMES], 1400), out)
+    return out
+
+
+Change = Callable[[dict[str, Any], dict[str, dict[str, Any]]], object]
+
+
+@pytest.fixture
+def forge(honest: Path, tmp_path: Path) -> Callable[[Change], dict[str, FigureCheck]]:
+    """Function that changes the card, and returns the checks that differ by name."""
+
+    def change_card(change: Change) -> dict[str, FigureCheck]:
+        card = json.loads((honest / "card.json").read_text())
+        change(card, {figure["name"].removeprefix(f"{GAMES}."): figure for figure in card["figures"]})
+        (tmp_path / "card.json").write_text(json.dumps(card))
+        if not (tmp_path / "records").exists():
+            (tmp_path / "records").symlink_to(honest / "records")
+            shutil.copy(honest / "evaluation.json", tmp_path)
+        return {check.name: check for check in CardCheck(tmp_path).checks() if check.agreement == "differs"}
+
+    return change_card
+
+
+def test_an_honest_card_over_draws_is_recomputed(honest: Path) -> None:
+    checks = {check.name: check for check in CardCheck(honest).checks()}
+    assert {name for name, one in checks.items() if one.agreement == "not recomputed"} == {"requests", "texts"}
+    assert not [one for one in checks.values() if one.agreement == "differs"]
+    assert {f"{GAMES}.{quantity}" for quantity in FIGURES} <= checks.keys()
+    assert sum(name.startswith(f"{GAMES}: drawn(") for name in checks) == 5
+    gap = CardCheck(honest).figures[f"{GAMES}.unseen_gap"]
+    assert gap["lower"] > 0.0
+    assert gap["p"] == pytest.approx(1 / 21)  # of 7 games 21 pairs
+    assert gap["alarm"]
+    for text in BESIDE:
+        known = checks[f"{GAMES}: {text}"]
+        assert known.card == pytest.approx(known.recomputed)
+
+
+@pytest.mark.parametrize("part", ["value", "lower", "upper", "n", "chance", "p"])
+def test_a_changed_figure_over_draws_is_found(forge: Callable[[Change], dict[str, FigureCheck]], part: str) -> None:
+    changed = set[str]()
+
+    def change(card: dict[str, Any], figures: dict[str, dict[str, Any]]) -> None:
+        for quantity, figure in figures.items():
+            if figure[part] is not None:
+                figure[part] *= 1.25 if part != "n" else 2
+                figure[part] += 0.01 * (part != "n")
+                changed.add(f"{GAMES}.{quantity}")
+
+    found = forge(change)
+    assert changed
+    assert changed <= found.keys()
+    assert all(re.search(rf"`(holm_)?{part}` is", found[name].detail) for name in changed)
+
+
+def test_a_changed_row_of_a_game_is_found(forge: Callable[[Change], dict[str, FigureCheck]]) -> None:
+    """Each game of the card gets another false column."""
+    columns = ("situations", "replies", "illegal", "random", "value", "lower", "upper")
+    names = dict[str, str]()
+
+    def change(card: dict[str, Any], figures: dict[str, dict[str, Any]]) -> None:
+        for row, column in zip(card["draws"]["games"][GAMES], columns, strict=True):
+            row[column] = 1 if row[column] is None else row[column] + (1 if isinstance(row[column], int) else 0.01)
+            names[f"{GAMES}: {row['game']}"] = column
+
+    found = forge(change)
+    for name, column in names.items():
+        assert f"`{column}` is" in found[name].detail
+
+
+def test_another_worst_game_and_other_moves_are_found(forge: Callable[[Change], dict[str, FigureCheck]]) -> None:
+    def change(card: dict[str, Any], figures: dict[str, dict[str, Any]]) -> None:
+        (worst,) = card["strategies"]
+        other = next(row["game"] for row in card["draws"]["games"][GAMES] if row["game"] != worst)
+        figures["worst_share"]["method"] = figures["worst_share"]["method"].replace(worst, other)
+        card["strategies"][worst][0]["action"] = "SIP"
+
+    found = forge(change)
+    assert "as the worst" in found[f"{GAMES}.worst_share"].detail
+    assert "exploiting moves" in found[f"{GAMES}: strategy"].detail
+
+
+def test_a_hidden_alarm_and_a_false_null_of_the_gap_are_found(
+    forge: Callable[[Change], dict[str, FigureCheck]],
+) -> None:
+    def change(card: dict[str, Any], figures: dict[str, dict[str, Any]]) -> None:
+        method = figures["unseen_gap"]["method"]
+        figures["unseen_gap"]["method"] = re.sub(r"always (-?[0-9.]+),", "always 0.123,", method)
+        figures["exploitability_ratio"]["certain"] = True
+        figures["unseen_gap"]["alarm"] = False
+        card["seed"] = 1
+
+    found = forge(change)
+    assert "The gap of the first action is" in found[f"{GAMES}.unseen_gap"].detail
+    assert "`certain` is True" in found[f"{GAMES}.exploitability_ratio"].detail
+    assert "was not drawn by the seed" in found[f"{GAMES}: record of draws"].detail
+
+
+def test_a_figure_over_draws_that_was_taken_out_is_found(forge: Callable[[Change], dict[str, FigureCheck]]) -> None:
+    found = forge(lambda card, figures: card["figures"].remove(figures["known_ratio"]))
+    assert found[f"{GAMES}.known_ratio"].detail == "The card lacks this figure."
+
+
+def test_known_games_that_were_taken_out_are_found(forge: Callable[[Change], dict[str, FigureCheck]]) -> None:
+    """Also where the card says that the agent cannot play them: the record has replies in them."""
+
+    def change(card: dict[str, Any], figures: dict[str, dict[str, Any]]) -> None:
+        del card["draws"]["games"][GAMES][5:]
+        for quantity in ("known_ratio", "unseen_gap"):
+            figures[quantity] |= dict.fromkeys(("value", "lower", "upper", "p", "holm_p")) | {"why_not": "It cannot."}
+
+    found = forge(change)
+    assert "which is no game of the card" in found[f"{GAMES}: record of draws"].detail
+
+
+def forge_rows(folder: Path, table: str, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
+    for path in sorted((folder / "records").glob(f"*/{table}/*.parquet")):
+        read = pq.read_table(path)
+        rows = pa.Table.from_pylist(change(read.to_pylist()), schema=read.schema)
+        pq.write_table(rows, path, compression="zstd", write_page_checksum=True)
+
+
+def test_changed_and_missing_replies_are_found(honest: Path, tmp_path: Path) -> None:
+    """One game loses the last reply to a question, and in another the replies to one are turned round."""
+    at = Path(shutil.copytree(honest, tmp_path / "forged"))
+    rows = json.loads((at / "card.json").read_text())["draws"]["games"][GAMES]
+    first, second = rows[0]["game"], "kuhn(hands=1)"
+    names = sorted((at / "records").glob("*/episodes/*.parquet"))
+    ids = [one for path in names for one in pq.read_table(path)["id"].to_pylist() if one.startswith(f"{first}/ask/")]
+    last = max((one for one in ids if one.split("/")[-2] == "0"), key=lambda one: int(one.split("/")[-1]))
+
+    def turn(some: list[dict[str, Any]]) -> list[dict[str, Any]]:
+        for row in some:
+            if row["episode"].startswith(f"{second}/ask/") and row["info_key"] == "J:" and row["slot"] == 0:
+                row["action"] = {"BET": "PASS", "PASS": "BET"}[row["action"]]
+        return [row for row in some if row["episode"] != last]
+
+    forge_rows(at, "decisions", turn)
+    forge_rows(at, "episodes", lambda some: [row for row in some if row["id"] != last])
+    found = {check.name: check for check in CardCheck(at).checks() if check.agreement == "differs"}
+    assert "The record has 1399 replies" in found[f"{GAMES}: record of draws"].detail
+    assert "`replies` is" in found[f"{GAMES}: {first}"].detail
+    assert f"{GAMES}: {second}" in found
+    assert "cost" in found
+
+
+def origin_of(agent: str, folder: Path) -> dict[str, Any]:
+    (folder / "nonce.txt").write_text(NONCE + "\n")
+    return SeedOrigin.of_nonce(agent, folder / "nonce.txt").to_json()
+
+
+def card_of(origin: dict[str, Any], agent: str = "random") -> dict[str, Any]:
+    """Card whose origin is refused before any game is drawn."""
+    return {"agent": agent, "figures": [], "draws": {**origin, "games": {}}}
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"seed_from": "own choice"}, "of another origin"),
+        ({"identity_bound": False}, "of which its digest does not hold all"),
+        ({"unseen": ["what plays"]}, "of which its digest does not hold all"),
+        ({"agent_digest": "0" * 32}, "not that of the digest and the nonce"),
+        ({"nonce": "", "seed_from": "own choice", "identity_bound": False}, "and no nonce"),
+    ],
+)
+def test_a_changed_origin_is_found(tmp_path: Path, change: dict[str, Any], sentence: str) -> None:
+    card = card_of(origin_of("random", tmp_path))
+    assert not [*faults_of_origin(card["draws"], "random")]
+    found = check_draws({**card, "draws": {**card["draws"], **change}}, GAMES)
+    assert found.agreement == "differs"
+    assert sentence in found.detail
+
+
+def test_a_server_that_is_said_to_be_bound_is_found(tmp_path: Path) -> None:
+    card = card_of(origin_of("random", tmp_path), agent="noise(api:m@http://localhost:9/v1, p=0.1)")
+    assert "cannot be bound" in check_draws(card, GAMES).detail
+
+
+def test_other_known_rows_are_found(honest: Path) -> None:
+    card = json.loads((honest / "card.json").read_text())
+    card["draws"]["games"][GAMES][-1]["game"] = "leduc"
+    assert "must have kuhn and kuhn(hands=1)" in check_draws(card, GAMES).detail
+
+
+def test_a_seed_that_was_tried_out_is_found(tmp_path: Path) -> None:
+    """The digest of another agent makes another seed, and fits together with it."""
+    honest, tried = (origin_of(agent, tmp_path) for agent in ("random", "cfr:10"))
+    assert not [*faults_of_origin(tried, "random")]
+    made_by = provenance()
+    assert check_identity("random", honest, made_by).agreement == "agrees"
+    assert "The digest of random is" in check_identity("random", tried, made_by).detail
+    assert check_identity("random", tried, {**made_by, "stratagem": "0.1"}).agreement == "not recomputed"
+
+
+def test_the_identity_of_a_server_inside_a_player_is_not_bound(tmp_path: Path) -> None:
+    agent = "noise(api:some-model@http://localhost:9/v1, p=0.1)"
+    origin = origin_of(agent, tmp_path)
+    assert not origin["identity_bound"]
+    hidden = {**origin, "unseen": [], "identity_bound": True}
+    assert "does not hold: what answers at" in check_identity(agent, hidden, provenance()).detail
+
+
+def test_a_player_of_drawn_games_is_known_by_its_name_alone(tmp_path: Path) -> None:
+    origin = origin_of("GameSolution", tmp_path)
+    assert not origin["identity_bound"]
+    assert check_identity("GameSolution", origin, provenance()).agreement == "agrees"
+    assert check_identity("SolutionResponse", origin, provenance()).agreement == "differs"
