@@ -5,6 +5,7 @@ import itertools
 import logging
 import os
 import sys
+from dataclasses import fields, replace
 
 import pytest
 
@@ -30,6 +31,15 @@ def pytest_collection():
     finally:
         gc.enable()
         gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtestloop():
+    """Be within a block of rare collections: each block of a test would count all that is exempt."""
+    from stratagem.base.garbage import rare_collection
+
+    with rare_collection():
+        return (yield)
 
 
 def pytest_runtest_setup():
@@ -104,8 +114,13 @@ def allowing_anew():
     from stratagem.base.consent import table as consent_table
 
     before = named_files.table(), consent_table.consent()
-    named_files.take(copy.deepcopy(before[0]))
-    consent_table.take(copy.deepcopy(before[1]))
+    named_files.take(_copy_of(before[0]))
+    consent_table.take(_copy_of(before[1]))
     yield
     named_files.take(before[0])
     consent_table.take(before[1])
+
+
+def _copy_of(table):
+    """Return the same table with containers of its own, whose entries cannot change."""
+    return replace(table, **{field.name: copy.copy(getattr(table, field.name)) for field in fields(table)})
