@@ -22,7 +22,8 @@ PROBES: dict[Hashable, Any] = {}
 def share_models() -> None:
     """Have the built-in models copied, and probes kept, from here on, where the modules that do it were imported."""
     _wrap("stratagem.language.models.load", "_model", copied)
-    _wrap("stratagem.language.models.load", "_tokenizer", copied_tokenizer)
+    _wrap("stratagem.language.models.load", "_tokenizer", once_a_folder)
+    _wrap("stratagem.language.models.load", "folder_fingerprint", once_a_folder)
     _wrap("stratagem.language.engines.choose_reader", "_probe_reader", probed_reader)
     policy = sys.modules.get("stratagem.learn.policy")
     if policy is not None:
@@ -59,17 +60,17 @@ def copied(load: Callable[..., Any]) -> Callable[..., Any]:
     return model
 
 
-def copied_tokenizer(load: Callable[[Path], Any]) -> Callable[[Path], Any]:
-    """Return a function that loads a tokenizer once for each state of its files, and then copies it."""
+def once_a_folder(read: Callable[[Path], Any]) -> Callable[[Path], Any]:
+    """Return a function that reads something of a model once for each state of its files, and then copies it."""
     kept: dict[Hashable, Any] = {}
 
-    @wraps(load)
-    def tokenizer(folder: Path) -> Any:
+    @wraps(read)
+    def read_once(folder: Path) -> Any:
         if (key := files_of(folder)) not in kept:
-            kept[key] = load(folder)
+            kept[key] = read(folder)
         return deepcopy(kept[key])
 
-    return tokenizer
+    return read_once
 
 
 def files_of(folder: Path) -> Hashable:
