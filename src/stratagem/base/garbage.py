@@ -16,7 +16,7 @@ from contextlib import contextmanager, nullcontext
 _THRESHOLDS = (20_000, 20, 50)
 """Numbers of new objects, of young collections and of middle collections between collections."""
 _within = False
-"""Whether a block of `rare_collection` is in progress."""
+"""True while a block of `rare_collection` is in progress."""
 
 
 @contextmanager
