@@ -5,6 +5,7 @@ import itertools
 import logging
 import os
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -30,6 +31,15 @@ def pytest_collection():
     finally:
         gc.enable()
         gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtestloop():
+    """Be within a block of rare collections: each block of a test would count all that is exempt."""
+    from stratagem.base.garbage import rare_collection
+
+    with rare_collection():
+        return (yield)
 
 
 def pytest_runtest_setup():
@@ -91,21 +101,35 @@ def probing_anew(monkeypatch):
     monkeypatch.setattr(shared_models, "PROBES", {})
 
 
-@pytest.fixture(autouse=True)
-def trusting_nobody(tmp_path_factory, monkeypatch):
-    """A list of trusted folders of its own for each test; at first it is empty."""
-    monkeypatch.setenv("STRATAGEM_CONFIG", str(tmp_path_factory.getbasetemp() / f"config-{next(_numbers)}"))
+@pytest.fixture(scope="session")
+def folder_of_lists(tmp_path_factory):
+    """Folder of the lists of trusted folders."""
+    return str(tmp_path_factory.mktemp("lists"))
 
 
 @pytest.fixture(autouse=True)
-def allowing_anew():
-    """Forget what a test allowed, and which file a short name meant: two tests may both have an `own.py`."""
+def trusting_nobody(folder_of_lists):
+    """A list of trusted folders of its own, at first empty; afterwards, what the test allowed is forgotten.
+
+    So is which file a short name meant: two tests may both have an `own.py`. It is one fixture that asks for no other
+    of a test, since a further one takes every test half a millisecond.
+    """
     from stratagem.base import named_files
     from stratagem.base.consent import table as consent_table
 
-    before = named_files.table(), consent_table.consent()
-    named_files.take(copy.deepcopy(before[0]))
-    consent_table.take(copy.deepcopy(before[1]))
+    before = named_files.table(), consent_table.consent(), os.environ.get("STRATAGEM_CONFIG")
+    named_files.take(_copy_of(before[0]))
+    consent_table.take(_copy_of(before[1]))
+    os.environ["STRATAGEM_CONFIG"] = os.path.join(folder_of_lists, f"config-{next(_numbers)}")  # noqa: PTH118 - quick
     yield
     named_files.take(before[0])
     consent_table.take(before[1])
+    if before[2] is None:
+        os.environ.pop("STRATAGEM_CONFIG", None)
+    else:
+        os.environ["STRATAGEM_CONFIG"] = before[2]
+
+
+def _copy_of(table):
+    """Return the same table with containers of its own, whose entries cannot change."""
+    return replace(table, **{name: copy.copy(value) for name, value in vars(table).items()})

@@ -22,6 +22,8 @@ PROBES: dict[Hashable, Any] = {}
 def share_models() -> None:
     """Have the built-in models copied, and probes kept, from here on, where the modules that do it were imported."""
     _wrap("stratagem.language.models.load", "load_weights", copied)
+    _wrap("stratagem.language.models.load", "load_tokenizer", once_a_folder)
+    _wrap("stratagem.language.models.load", "folder_fingerprint", once_a_folder)
     _wrap("stratagem.language.engines.choose_reader", "probe_reader", probed_reader)
     policy = sys.modules.get("stratagem.learn.policy")
     if policy is not None:
@@ -50,13 +52,30 @@ def copied(load: Callable[..., Any]) -> Callable[..., Any]:
     def model(ref: Any, folder: Path, device: str, dtype: str) -> Any:
         if ref.kind not in BUILT_IN:
             return load(ref, folder, device, dtype)
-        files = tuple((path.name, path.stat().st_mtime_ns) for path in sorted(folder.iterdir()))
-        key = (ref.kind, ref.four_bit, str(folder), files, device, dtype)
+        key = (ref.kind, ref.four_bit, files_of(folder), device, dtype)
         if key not in kept:
             kept[key] = load(ref, folder, device, dtype)
         return deepcopy(kept[key])
 
     return model
+
+
+def once_a_folder(read: Callable[[Path], Any]) -> Callable[[Path], Any]:
+    """Return a function that reads something of a model once for each state of its files, and then copies it."""
+    kept: dict[Hashable, Any] = {}
+
+    @wraps(read)
+    def read_once(folder: Path) -> Any:
+        if (key := files_of(folder)) not in kept:
+            kept[key] = read(folder)
+        return deepcopy(kept[key])
+
+    return read_once
+
+
+def files_of(folder: Path) -> Hashable:
+    """Return the state of the files of a model."""
+    return str(folder), tuple((path.name, path.stat().st_mtime_ns) for path in sorted(folder.iterdir()))
 
 
 def probed_reader(probe: Callable[..., Any]) -> Callable[..., Any]:

@@ -4,12 +4,14 @@ import gc
 
 import pytest
 
+from stratagem.base import garbage
 from stratagem.base.garbage import fewer_collections, rare_collection
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_exempt():
+def _nothing_is_exempt(monkeypatch):
     """Undo for a while what is done for the tests."""
+    monkeypatch.setattr(garbage, "collecting_rarely", False)
     before = gc.get_threshold()
     gc.unfreeze()
     gc.set_threshold(700, 10, 10)
@@ -72,6 +74,18 @@ def test_an_inner_block_leaves_the_outer_one_as_it_is(collections):
         assert gc.get_threshold() == outer
         assert gc.get_freeze_count()
     assert len(collections) == 1
+
+
+def test_what_the_program_has_exempt_stays_exempt_and_is_counted_once(collections, monkeypatch):
+    gc.freeze()
+    count, counted = gc.get_freeze_count, []
+    monkeypatch.setattr(gc, "get_freeze_count", lambda: counted.append(count()) or counted[-1])
+    with rare_collection(), rare_collection():
+        assert len(counted) == 1
+    assert count() >= counted[0] > 1000
+    assert not collections
+    with rare_collection():
+        assert len(counted) == 2
 
 
 def test_garbage_of_earlier_work_is_collected_first_except_in_a_command(collections):

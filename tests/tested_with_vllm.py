@@ -9,7 +9,8 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -64,13 +65,16 @@ def reached(starts: Iterable[Path], rooms: tuple[str, ...] = ROOMS) -> list[Path
     return sorted(path for path in found if any(path.is_relative_to(room) for room in inside))
 
 
-def names_imported(path: Path) -> Iterator[str]:
-    """Yield the names of what a file imports, wherever in it."""
+@cache
+def names_imported(path: Path) -> tuple[str, ...]:
+    """Return the names of what a file imports, wherever in it; a file is parsed once."""
+    names: list[str] = []
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            names += [f"{node.module}.{alias.name}" for alias in node.names]
+    return tuple(names)
 
 
 def file_of(name: str) -> Path | None:

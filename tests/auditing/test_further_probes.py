@@ -22,11 +22,19 @@ def audited(player, *probes, **options):
     return sg.audit(player, games=GAMES, decisions=2400, probes=probes, progress=False, **options)
 
 
-def test_further_probe_moves_no_other_figure():
-    plain, more = audited("random"), audited("random", MIRROR)
-    names = [figure.name for figure in plain.card.figures]
-    assert [more.card.by_name[name] for name in names] == [*plain.card.figures]
-    assert {*more.card.by_name} - {*names} == {"ipd(rounds=3).pay_mirror"}
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Folder of an audit of the random player with the probe of a file."""
+    folder = tmp_path_factory.mktemp("mirror") / "audit"
+    audited("random", MIRROR, out=folder)
+    return folder
+
+
+def test_further_probe_moves_no_other_figure(folder):
+    plain, more = audited("random").card, read_card(folder)
+    names = [figure.name for figure in plain.figures]
+    assert [more.by_name[name] for name in names] == [*plain.figures]
+    assert {*more.by_name} - {*names} == {"ipd(rounds=3).pay_mirror"}
 
 
 def test_mirror_of_tit_for_tat_cooperates():
@@ -42,10 +50,9 @@ def test_card_has_the_decisions_of_each_probe_and_is_read_again(tmp_path):
     assert made.not_measured["kuhn(hands=1).mirror"] == "In a zero-sum game copies have 0 on average."
 
 
-def test_comparison_names_the_probes_that_only_one_audit_made(tmp_path):
-    audited("random", MIRROR, out=tmp_path / "one")
+def test_comparison_names_the_probes_that_only_one_audit_made(folder, tmp_path):
     sg.audit("random", games=GAMES, decisions=2000, progress=False, out=tmp_path / "two")
-    found = sg.compare_audits(tmp_path / "one", tmp_path / "two")
+    found = sg.compare_audits(folder, tmp_path / "two")
     assert "ipd(rounds=3).pay_mirror" not in [change.name for change in found.changes]
     assert found.remarks()[1:] == left_out(found.before, found.after)
     assert left_out(found.before, found.after)[2] == (

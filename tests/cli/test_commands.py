@@ -201,7 +201,7 @@ def test_prompts_are_shown_with_what_they_share(run):
         ("eval kuhn --player random --metric pool_advantag", "did you mean pool_advantage"),
         ("eval kuhn --player first-legal --disguise 0", "a number of disguises from 1 to 1000, or a file"),
         ("prompt ipd --style shapellm-base --disguised-as 1", "take a prompt style that reads nothing else"),
-        ("eval connect-four --player perfect", "too large"),
+        ("eval connect-four --player perfect(budget=2000)", "too large"),
         ("tournament ipd --players TitForTat --no-chance", "at least two players"),
         ("tournament spiel:catch --players random first-legal", "has one seat"),
         ("show /nowhere", "no recorded episodes"),

@@ -25,9 +25,12 @@ class FakeModel:
 
     def __init__(self, seed, spread=2.0):
         self.seed, self.spread, self.batches = seed, spread, 0
+        self.known = {}
 
     def logit(self, prefix, token):
-        return random.Random(f"{self.seed} {prefix} {token}").gauss(0.0, self.spread)
+        if (prefix, token) not in self.known:
+            self.known[prefix, token] = random.Random(f"{self.seed} {prefix} {token}").gauss(0.0, self.spread)
+        return self.known[prefix, token]
 
     def __call__(self, forks):
         self.batches += 1

@@ -12,7 +12,6 @@ from memory_estimate import Size, _in_vocabulary, _with_columns, made_model, pre
 from torch import distributed
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.distributed import device_mesh
-from torch.distributed._tools.fsdp2_mem_tracker import FSDPMemTracker
 from torch.testing._internal.distributed.fake_pg import FakeStore
 
 from stratagem.algorithms.catalogue import read_any
@@ -48,6 +47,8 @@ def fake_ranks(monkeypatch):
 
 def tracked(shard):
     """The tracker of a model, whose root it knows by its forward pass alone, and the optimizer."""
+    from torch.distributed._tools.fsdp2_mem_tracker import FSDPMemTracker  # it imports torch's compiler, for a second
+
     model, optimizer = shard.model, Optimizer(shard.weights, OptimizerSettings(), 10)
     model.forward = lambda function: function()
     model.carry_out = lambda function: model(function)

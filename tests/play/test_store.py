@@ -42,7 +42,7 @@ def episodes(game, count=6, turn=clumsy):
 @pytest.mark.parametrize("game", GAMES)
 def test_what_is_read_is_what_was_written(game, tmp_path):
     written = [*episodes(game), *play(setups(game, ["random"] * make_game(game).spec.seats, 4, name="sane"))]
-    assert list(record(written, tmp_path, every=25)) == written
+    assert list(record(written, tmp_path, every=100)) == written
     assert list(read_episodes(tmp_path)) == written
 
 
@@ -310,10 +310,9 @@ def test_a_prepared_folder_holds_nothing_yet(tmp_path):
 def test_episode_of_other_seats_than_its_players_is_refused(tmp_path, column):
     """Of a random record, with one value of one column changed: only sound ones are read."""
     draw = random.Random(str(column))
-    for number in range(30):
-        played = episodes("auction(seats=3)", 3) + episodes("kuhn", 4)
-        for place, one in enumerate(played):
-            one.id, one.decisions = f"{place}", []
+    games = episodes("auction(seats=3)", 3) + episodes("kuhn", 4)
+    for number in range(30 if column else 1):
+        played = [replace(one, id=f"{place}", decisions=[], rounds=[*one.rounds]) for place, one in enumerate(games)]
         owner = draw.choice(played)
         seats, sound = len(owner.players), column is None
         if column == "slots":

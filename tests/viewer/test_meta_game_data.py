@@ -20,6 +20,12 @@ ROCK = [[0, -1, 1], [1, 0, -1], [-1, 1, 0]]
 NOBODY = [LineageMember("")] * 3
 
 
+@pytest.fixture
+def few_redrawn(monkeypatch):
+    """Few matrices are redrawn for intervals that a test does not look at; a program for each takes milliseconds."""
+    monkeypatch.setattr("stratagem.show.viewer.meta_game.REDRAWN", 2)
+
+
 def test_rock_paper_scissors_is_one_sure_cycle_with_equal_shares():
     found = meta_game(matrix(ROCK, exact=True), NOBODY)
     assert [one["share"] for one in found["nash"]] == pytest.approx([1 / 3] * 3)
@@ -30,7 +36,7 @@ def test_rock_paper_scissors_is_one_sure_cycle_with_equal_shares():
     assert [margin["mean"] for margin in cycle["margins"]] == [1.0, 1.0, 1.0]
 
 
-def test_p_of_a_cycle_is_that_of_its_least_sure_edge_for_both_directions():
+def test_p_of_a_cycle_is_that_of_its_least_sure_edge_for_both_directions(few_redrawn):
     means = [[0, -1, 0.2], [1, 0, -1], [-0.2, 1, 0]]
     (cycle,) = meta_game(matrix(means, se=0.1), NOBODY)["cycles"]
     # t = 2 on 99 degrees of freedom has a one-sided p of .0241; Holm doubles it, for the triple has two directions
@@ -47,7 +53,7 @@ def test_equal_sampled_deals_are_not_exact():
     assert advantages(matrix(ROCK, exact=True)).of(0, 1).exact
 
 
-def test_chance_makes_few_sure_cycles():
+def test_chance_makes_few_sure_cycles(few_redrawn):
     generator = np.random.default_rng(1)
     noise = np.triu(generator.standard_normal((12, 12)), 1)
     found = meta_game(matrix((noise - noise.T).tolist(), se=1.0), [LineageMember("")] * 12)

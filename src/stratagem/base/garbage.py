@@ -11,10 +11,12 @@ import ctypes
 import gc
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 
 _THRESHOLDS = (20_000, 20, 50)
 """Numbers of new objects, of young collections and of middle collections between collections."""
+collecting_rarely = False
+"""True while a block of `rare_collection` is in progress."""
 
 
 @contextmanager
@@ -38,11 +40,24 @@ def rare_collection() -> Iterator[None]:
     """Collect garbage rarely within; existing objects are exempt. Within another such block it changes nothing.
 
     Garbage of earlier work is collected first. A command that has just imported its libraries within
-    `fewer_collections` has none, and to look at all of them would take a tenth of its start.
+    `fewer_collections` has none, and to look at all of them would take a tenth of its start. Where the program itself
+    has exempt objects, they stay exempt. Python counts these one by one, so they are counted in the outer block alone.
     """
-    if gc.get_freeze_count():
+    global collecting_rarely
+    if collecting_rarely:
         yield
         return
+    collecting_rarely = True
+    try:
+        with nullcontext() if gc.get_freeze_count() else _exempting():
+            yield
+    finally:
+        collecting_rarely = False
+
+
+@contextmanager
+def _exempting() -> Iterator[None]:
+    """Exempt the existing objects within."""
     if gc.get_threshold() != _THRESHOLDS:
         gc.collect()
     gc.freeze()

@@ -9,7 +9,7 @@ from typing import Any
 
 from stratagem.base.errors import IllegalAction
 from stratagem.games.all_actions import declared_actions, lines_of
-from stratagem.games.base import Seat, State
+from stratagem.games.base import Json, Seat, State
 from stratagem.games.choices import Choices, Flat
 from stratagem.games.conformance.report import Actions, BrokenRule
 from stratagem.games.conformance.walk import EpisodePosition, VerifiedGame, every_episode
@@ -56,13 +56,14 @@ def illegal(case: VerifiedGame) -> str:
 
 def _illegal_in_an_episode(case: VerifiedGame, key: Key) -> None:
     for here in case.closer(key):
-        usual = case.joint(here.state, here.dice)
+        usual, before = case.joint(here.state, here.dice), here.state.dump()
         for seat in here.state.to_act:
+            choices = here.state.view(seat).choices
             for text in garbage(here.state, seat):
-                if text not in here.state.view(seat).choices:
-                    _check_refusal(here, {**usual, seat: text})
+                if text not in choices:
+                    _check_refusal(here, before, {**usual, seat: text})
         for actions in _wrong_seats(here.state, usual):
-            _check_refusal(here, actions)
+            _check_refusal(here, before, actions)
 
 
 def garbage(state: State[Any], seat: Seat) -> Iterator[str]:
@@ -102,8 +103,9 @@ def _wrong_seats(state: State[Any], usual: Actions) -> Iterator[Actions]:
         yield from ({**usual, seat: spoken}, {seat: spoken}, {**usual, seat: None}, {seat: None})
 
 
-def _check_refusal(here: EpisodePosition, actions: Actions) -> None:
-    state, before = here.state.fork(), here.state.dump()
+def _check_refusal(here: EpisodePosition, before: Json, actions: Actions) -> None:
+    """Check that actions are refused in a copy of a state, whose content `before` they leave as it is."""
+    state = here.state.fork()
     try:
         result = state.play(actions)
     except IllegalAction:

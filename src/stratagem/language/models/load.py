@@ -47,7 +47,7 @@ def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = 
     if dtype not in DTYPES:
         raise BadModel(f"There is no dtype {dtype!r}: say one of {', '.join((*DTYPES, AUTO))}.")
     leave_out_cudnn_attention(device)
-    model, tokenizer = load_weights(ref, folder, device, dtype), _tokenizer(folder)
+    model, tokenizer = load_weights(ref, folder, device, dtype), load_tokenizer(folder)
     device = device if ref.four_bit else place(model, device)
     fuse_norms_on_gpu(model, device)
     loaded = LanguageModel(
@@ -184,7 +184,7 @@ def _four_bit(dtype: str) -> Any:
     return BitsAndBytesConfig(load_in_4bit=True, bnb_4bit_quant_type="nf4", bnb_4bit_compute_dtype=inner)
 
 
-def _tokenizer(folder: Path) -> Any:
+def load_tokenizer(folder: Path) -> Any:
     """Load the tokenizer with padding on the left, as generation needs it."""
     from transformers import AutoTokenizer
 

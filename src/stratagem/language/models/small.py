@@ -44,9 +44,14 @@ def _places() -> Iterator[str]:
 
 def small_folder() -> Path:
     """Return the folder of the model, made if it is not cached."""
+    return cached_folder(f"small-v{VERSION}-{_texts_digest()}", _make)
+
+
+@lru_cache(maxsize=1)
+def _texts_digest() -> str:
+    """Compute eight characters that change with the texts or with how they are cut up; cached."""
     texts = "\0".join((*game_texts(), _PIECES, CHAT, *SPECIAL, str(VOCABULARY)))
-    digest = hashlib.blake2b(texts.encode(), digest_size=4).hexdigest()
-    return cached_folder(f"small-v{VERSION}-{digest}", _make)
+    return hashlib.blake2b(texts.encode(), digest_size=4).hexdigest()
 
 
 def _make(folder: Path) -> None:

@@ -64,8 +64,9 @@ def _episode(game: Game[Any], key: Key) -> Iterator[str]:
         move += 1
 
 
+@lru_cache(maxsize=1)
 def texts_digest() -> str:
-    """Compute eight characters that change with the texts or with how they are cut up."""
+    """Compute eight characters that change with the texts or with how they are cut up; cached."""
     key_text = "\0".join((*game_texts(), _PIECES, CHAT, *SPECIAL, str(VOCABULARY)))
     return hashlib.blake2b(key_text.encode(), digest_size=4).hexdigest()
 

@@ -19,7 +19,7 @@ from stratagem.games.base import Json
 from stratagem.games.key import Key
 from stratagem.measure.statistics import Estimate, holm, students_p
 
-_REDRAWN = 200
+REDRAWN = 200
 """Number of matrices that are redrawn from their standard errors."""
 _LEVEL = 0.05
 _SHOWN = 30
@@ -111,7 +111,7 @@ def _mixture(mean: bytes, se: bytes, size: int) -> list[Json]:
         return [{"share": float(one), "low": None, "high": None} for one in share]
     generator = np.random.default_rng(Key(0).at("meta-game").value)
     upper = np.triu(np.ones((size, size)), 1)
-    drawn = [pay * upper + errors * upper * generator.standard_normal((size, size)) for _ in range(_REDRAWN)]
+    drawn = [pay * upper + errors * upper * generator.standard_normal((size, size)) for _ in range(REDRAWN)]
     low, high = np.quantile([nash_mixture(one - one.T) for one in drawn], [0.025, 0.975], axis=0)
     return [{"share": float(share[at]), "low": float(low[at]), "high": float(high[at])} for at in range(size)]
 

@@ -148,8 +148,9 @@ def strongest(game: Game[Any]) -> Player | None:
     return None
 
 
+@lru_cache(maxsize=64)
 def decisions_an_episode(game: Game[Any]) -> float:
-    """Return the mean number of decisions of one seat, over some episodes of random play."""
+    """Return the mean number of decisions of one seat, over some episodes of random play; each probe asks again."""
     random = make_player("random", game)
     match = Match(game, [random] * game.spec.seats)
     episodes = list(

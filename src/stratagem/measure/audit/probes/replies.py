@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import ClassVar, NamedTuple
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from stratagem.base.errors import CannotCompute
+from stratagem.games.base import Game
 from stratagem.games.forfeits import FORFEIT, can_forfeit
+from stratagem.games.key import Key
 from stratagem.games.tree_sets import InformationSet
 from stratagem.games.tree_size import estimated_size
 from stratagem.games.tree_walk import QUICK
@@ -43,6 +46,12 @@ def gain_of(task: Task) -> ResponseGain:
     return ResponseGain(oracle, questions_of(oracle.tree, task.agent))
 
 
+@lru_cache(maxsize=64)
+def _size_of(game: Game[Any], key: Key) -> float:
+    """Return the estimated size of what is walked, cached, since several probes of a plan ask for it."""
+    return estimated_size(game, key, one_round=game.spec.independent_rounds > 0)
+
+
 def askable(task: Task, least: float = FEW) -> str:
     """Return why not every situation can be asked about; empty where it can be, at least so often each."""
     game = task.game
@@ -51,7 +60,7 @@ def askable(task: Task, least: float = FEW) -> str:
     try:
         if game.spec.on_illegal != "default" and task.agent.traits.fallible and not can_forfeit(game):
             return f"{task.text} has no action for an illegal reply."
-        if estimated_size(game, task.key, one_round=game.spec.independent_rounds > 0) > QUICK:
+        if _size_of(game, task.key) > QUICK:
             return f"The tree of {task.text} is too large to be walked."
         questions = gain_of(task).questions
     except CannotCompute as error:
