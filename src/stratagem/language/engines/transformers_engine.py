@@ -64,6 +64,10 @@ class TransformersEngine(LocalEngine):
         self._versions[adapter] = version
         self.reader.forget(adapter)
 
+    def release_copy(self) -> None:
+        """Free the packed weights; the next pass packs the present ones."""
+        self.reader.release_copy()
+
     def reset_cache(self) -> None:
         """Forget the cache of earlier batches, so that later results equal those of a new engine."""
         self._check_idle()
