@@ -94,14 +94,15 @@ def _copy_scores(rows: NDArray[np.int64]) -> Floats:
     shares = [(action, float((rows[0] == action).mean())) for action in np.unique(rows[0])]
     if len(shares) < 2:  # equal replies in any order are the same
         return total
+    columns = np.ascontiguousarray(rows.T)  # each is read whole, which takes half as long
     for action, share in shares:
-        hits = (rows == action).astype(np.float64)
+        hits = (columns == action).astype(np.float64)
         for place, fading in enumerate(_FADING):
             past, weight = np.zeros(len(rows)), 0.0
-            for column in range(1, rows.shape[1]):
-                past = fading * past + hits[:, column - 1]
+            for column in range(1, len(hits)):
+                past = fading * past + hits[column - 1]
                 weight = fading * weight + 1.0
-                total[place] += hits[:, column] * past / (weight * share)
+                total[place] += hits[column] * past / (weight * share)
     return total
 
 
