@@ -72,7 +72,7 @@ class StandaloneConfig:
         return cls(**sizes, **floats, tie_word_embeddings=tied)  # type: ignore[arg-type] # checked above
 
 
-class _Norm(torch.nn.Module):
+class _LlamaNorm(torch.nn.Module):
     def __init__(self, config: StandaloneConfig) -> None:
         super().__init__()
         self.weight = torch.nn.Parameter(torch.empty(config.hidden_size))
@@ -84,7 +84,7 @@ class _Norm(torch.nn.Module):
         return self.weight * inner.to(x.dtype)
 
 
-class _Rotary(torch.nn.Module):
+class _LlamaRotary(torch.nn.Module):
     def __init__(self, config: StandaloneConfig) -> None:
         super().__init__()
         size = config.head_dim
@@ -96,7 +96,7 @@ class _Rotary(torch.nn.Module):
         return both.cos().to(x.dtype), both.sin().to(x.dtype)
 
 
-class _Attention(torch.nn.Module):
+class _LlamaAttention(torch.nn.Module):
     def __init__(self, config: StandaloneConfig) -> None:
         super().__init__()
         self.head_dim = config.head_dim
@@ -130,54 +130,54 @@ def _rotate_heads(x: torch.Tensor, cos: torch.Tensor, sin: torch.Tensor) -> torc
     return x * cos.unsqueeze(1) + torch.cat((-second, first), dim=-1) * sin.unsqueeze(1)
 
 
-class _Activation(torch.nn.Module):
+class _LlamaActivation(torch.nn.Module):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         return silu(x)
 
 
-class _MLP(torch.nn.Module):
+class _LlamaMLP(torch.nn.Module):
     def __init__(self, config: StandaloneConfig) -> None:
         super().__init__()
         self.gate_proj = torch.nn.Linear(config.hidden_size, config.intermediate_size, bias=False)
         self.up_proj = torch.nn.Linear(config.hidden_size, config.intermediate_size, bias=False)
         self.down_proj = torch.nn.Linear(config.intermediate_size, config.hidden_size, bias=False)
-        self.act_fn = _Activation()
+        self.act_fn = _LlamaActivation()
 
     def forward(self, x: torch.Tensor) -> torch.Tensor:
         result: torch.Tensor = self.down_proj(self.act_fn(self.gate_proj(x)) * self.up_proj(x))
         return result
 
 
-class _Layer(torch.nn.Module):
+class _LlamaLayer(torch.nn.Module):
     def __init__(self, config: StandaloneConfig) -> None:
         super().__init__()
-        self.self_attn = _Attention(config)
-        self.mlp = _MLP(config)
-        self.input_layernorm = _Norm(config)
-        self.post_attention_layernorm = _Norm(config)
+        self.self_attn = _LlamaAttention(config)
+        self.mlp = _LlamaMLP(config)
+        self.input_layernorm = _LlamaNorm(config)
+        self.post_attention_layernorm = _LlamaNorm(config)
 
 
-class _Decoder(torch.nn.Module):
+class _LlamaDecoder(torch.nn.Module):
     def __init__(self, config: StandaloneConfig) -> None:
         super().__init__()
         empty = torch.empty(config.vocab_size, config.hidden_size)
         # with a weight nothing is drawn: torch draws normal numbers without a device by a compiler of 1.5 s of imports
         self.embed_tokens = torch.nn.Embedding(config.vocab_size, config.hidden_size, _weight=empty)
-        self.layers = torch.nn.ModuleList(_Layer(config) for _ in range(config.num_hidden_layers))
-        self.norm = _Norm(config)
-        self.rotary_emb = _Rotary(config)
+        self.layers = torch.nn.ModuleList(_LlamaLayer(config) for _ in range(config.num_hidden_layers))
+        self.norm = _LlamaNorm(config)
+        self.rotary_emb = _LlamaRotary(config)
 
     def get_input_embeddings(self) -> torch.nn.Embedding:
         return self.embed_tokens
 
 
-class Ends(NamedTuple):
+class GenerationEnds(NamedTuple):
     """Settings of generation, as far as an engine reads them."""
 
     eos_token_id: Any
 
 
-class Logits(NamedTuple):
+class LlamaOutput(NamedTuple):
     """Output of a forward pass."""
 
     logits: torch.Tensor
@@ -186,10 +186,10 @@ class Logits(NamedTuple):
 class StandaloneLlama(torch.nn.Module):
     """Llama decoder (Touvron et al. 2023) with the names that transformers gives its parts."""
 
-    def __init__(self, config: StandaloneConfig, ends: Ends) -> None:
+    def __init__(self, config: StandaloneConfig, ends: GenerationEnds) -> None:
         super().__init__()
         self.config, self.generation_config = config, ends
-        self.model = _Decoder(config)
+        self.model = _LlamaDecoder(config)
         self.lm_head = torch.nn.Linear(config.hidden_size, config.vocab_size, bias=False)
 
     @property
@@ -223,7 +223,7 @@ class StandaloneLlama(torch.nn.Module):
         *,
         use_cache: bool = False,
         logits_to_keep: int = 0,
-    ) -> Logits:
+    ) -> LlamaOutput:
         """Return the logits after the last tokens (0: after all), under a mask [R, C] of texts or [R, 1, Q, C]."""
         if position_ids is None:
             position_ids = torch.arange(input_ids.shape[1], device=self.device)[None]
@@ -232,11 +232,11 @@ class StandaloneLlama(torch.nn.Module):
         x = self.model.embed_tokens(input_ids)
         rotary = self.model.rotary_emb(x, position_ids)
         for number, layer in enumerate(self.model.layers):
-            assert isinstance(layer, _Layer)
+            assert isinstance(layer, _LlamaLayer)
             store = past_key_values.layers[number] if use_cache else None
             x = x + layer.self_attn(layer.input_layernorm(x), rotary, attention_mask, store)
             x = x + layer.mlp(layer.post_attention_layernorm(x))
-        return Logits(self.lm_head(self.model.norm(x)[:, -logits_to_keep:]))
+        return LlamaOutput(self.lm_head(self.model.norm(x)[:, -logits_to_keep:]))
 
 
 def _causal_mask(tokens: torch.Tensor) -> torch.Tensor:
@@ -257,7 +257,7 @@ def read_standalone(folder: Path, dtype: torch.dtype) -> StandaloneLlama | None:
     if config is None:
         return None
     with torch.device("meta"):
-        model = StandaloneLlama(config, Ends(read_json(folder / names[1]).get("eos_token_id")))
+        model = StandaloneLlama(config, GenerationEnds(read_json(folder / names[1]).get("eos_token_id")))
     weights = {name: weight.to(dtype) for name, weight in load_file(folder / _WEIGHTS).items()}
     if config.tie_word_embeddings:
         weights.setdefault("lm_head.weight", weights.get("model.embed_tokens.weight", torch.empty(0)))
