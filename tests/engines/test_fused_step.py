@@ -1,11 +1,17 @@
 """Fused steps with packed weights: the models that they fit, equal logits, adapters, changed weights, and refusals."""
 
+import os
+from types import SimpleNamespace
+
 import pytest
 import torch
 from numbered import asked, said
 from plainly import disturb
 from test_architectures import ARCHITECTURES, make  # noqa: F401 - a fixture
+from transformers import LlamaConfig, LlamaForCausalLM
 
+from stratagem.base.garbage import MemoryReturn
+from stratagem.base.process_memory import resident_memory
 from stratagem.language.engines.choose_reader import reader_for
 from stratagem.language.engines.fused_step import FusedStep
 from stratagem.language.engines.reader import SharingReader
@@ -14,8 +20,10 @@ from stratagem.language.engines.transformers_engine import TransformersEngine
 from stratagem.language.engines.transformers_settings import TransformersSettings
 from stratagem.language.models import packed_linear
 from stratagem.language.models.adapters import active, add_adapter
+from stratagem.language.models.language_model import LanguageModel
 from stratagem.language.models.load import load
 from stratagem.language.models.packed_linear import PackedLinear, PlainLinear
+from stratagem.training.policy import TrainablePolicy
 
 FITTING = ("Llama", "Mistral", "Qwen3")
 OWN_LAYERS = TransformersSettings(packed_weights_mib=0)
@@ -92,6 +100,42 @@ def test_weights_of_the_base_are_packed_anew_when_they_are_published():
     own.publish("", 1)
     close(calls, own.answer([asked(own, number) for number in range(6)]))
     assert [call.tokens for call in calls] != [call.tokens for call in before]
+
+
+@pytest.mark.runs
+@pytest.mark.linux
+def test_released_copy_weighs_as_much_as_the_weights():
+    config = LlamaConfig(
+        hidden_size=512, intermediate_size=2048, num_hidden_layers=4, num_attention_heads=8, vocab_size=1583
+    )
+    lm = LanguageModel(LlamaForCausalLM(config).eval(), load("tiny").tokenizer, "wide", "cpu", "fp32", "")
+    engine = TransformersEngine(lm)
+    before = engine.answer([asked(engine, number) for number in range(4)])
+    engine.reset_cache()
+    weights = sum(module.weight.nbytes for module in lm.model.modules() if type(module) is torch.nn.Linear)
+    full = resident_memory(os.getpid())
+    engine.release_copy()
+    MemoryReturn(0.0)()  # small blocks stay with the C library, for the next use of this process
+    assert lm.reading["rollouts"].endswith("by packed weights")
+    assert full - resident_memory(os.getpid()) > 0.9 * weights
+    again = engine.answer([asked(engine, number) for number in range(4)])
+    assert [(said(call), call.sampler_logprobs) for call in again] == [
+        (said(call), call.sampler_logprobs) for call in before
+    ]
+
+
+def test_update_has_the_memory_of_the_packed_weights():
+    policy, engine, packed = object.__new__(TrainablePolicy), TransformersEngine(load("tiny")), []
+    engine.answer([asked(engine, number) for number in range(4)])
+    learner = SimpleNamespace(
+        update_once=lambda _: packed.append(len(engine.reader.step._layers)),
+        optimizer=SimpleNamespace(steps_taken=1),
+    )
+    policy.engine, policy.learner, policy.optimizer_steps, policy.adapter = engine, learner, 1, None
+    policy.policy = SimpleNamespace(gather_weights=lambda: None)
+    assert len(engine.reader.step._layers) == 4
+    policy.update_weights([])
+    assert packed == [0]
 
 
 @pytest.mark.usefixtures("probing_anew")

@@ -245,3 +245,13 @@ def test_stopped_measurement_goes_on_and_asks_nothing_twice(tmp_path):
     )
     assert third.answered == []
     assert again == found
+
+
+def test_model_reads_each_prompt_once_for_512_questions():
+    player = make_player("tiny", KUHN)
+    asker = asker_of(player)
+    read = [player.speaker.engine.reader.num_tokens]
+    for times in (2, 30):
+        asker.ask(np.full(len(asker.questions), times))
+        read.append(player.speaker.engine.reader.num_tokens)
+    assert 0 < read[2] - read[1] < 2 * (read[1] - read[0])

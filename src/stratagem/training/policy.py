@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from stratagem.games.base import Game
 from stratagem.games.key import Key
-from stratagem.language.engines.base import Engine, TrainableEngine
+from stratagem.language.engines.base import Engine, HoldsCopy, TrainableEngine
 from stratagem.language.models.adapters import adapter_names
 from stratagem.language.models.decoding_settings import DecodingSettings
 from stratagem.language.models.language_model import LanguageModel
@@ -168,6 +168,7 @@ class TrainablePolicy:
 
         The old log-probabilities of all steps are those before the first step.
         """
+        self._release_copy()
         if self.optimizer_steps == 1:
             reports = [self.learner.update_once(examples)]
         else:
@@ -175,6 +176,11 @@ class TrainablePolicy:
             reports = [report or self._empty_step() for report in taken]
         self.publish()
         return reports
+
+    def _release_copy(self) -> None:
+        """Free the engine's copy of the weights: an update needs its memory, and a new one takes .6 s for SmolLM2."""
+        if isinstance(self.engine, HoldsCopy):
+            self.engine.release_copy()
 
     def _skip(self, data: TrainingData) -> Metrics:
         """Take steps without a gradient for a batch without examples, so that schedules advance."""
@@ -193,6 +199,7 @@ class TrainablePolicy:
         """Measure the gradient signal-to-noise ratio of each reward term, when it is due."""
         if not self.signal_every or self.num_updates % self.signal_every:
             return {}
+        self._release_copy()
         signals = measure_signals(self.learner, data.examples)
         self.monitor.signal_to_noise.add(
             {name: signal for name, signal in signals.items() if name not in data.inactive}

@@ -285,6 +285,15 @@ class Tells(Protocol):
     listener: Listener | None
 
 
+@runtime_checkable
+class HoldsCopy(Protocol):
+    """Engine that answers by a copy of the learner's weights, which it makes again where it needs it."""
+
+    def release_copy(self) -> None:
+        """Free the copy, as before an update, so that its memory is the learner's."""
+        ...
+
+
 __all__ = [
     "FAILED",
     "LIKELIEST",
@@ -295,6 +304,7 @@ __all__ = [
     "Capabilities",
     "Engine",
     "Guide",
+    "HoldsCopy",
     "PolicyId",
     "Prompt",
     "Request",

@@ -27,6 +27,12 @@ class Transformers(TransformersSettings, TrainableEngineSpec):
 
         return TransformersEngine(lm, self)
 
+    def serve(self, ref: ModelRef) -> TrainableEngine:
+        """Open an engine of a model that is not trained here; one of our own is read without transformers."""
+        from stratagem.language.models.load import load_to_serve
+
+        return self.open(load_to_serve(ref))
+
 
 @dataclass(frozen=True, kw_only=True)
 class VLLM(VLLMSettings, TrainableEngineSpec):

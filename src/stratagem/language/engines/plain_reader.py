@@ -106,6 +106,9 @@ class PlainReader:
     def reset(self) -> None:
         """Do nothing: no computation is cached between batches."""
 
+    def release_copy(self) -> None:
+        """Do nothing: the model's own layers are run."""
+
     def settle(self) -> None:
         self._cache = None
         self._read = {}

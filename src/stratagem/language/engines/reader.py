@@ -101,6 +101,10 @@ class PrefixReader(Protocol):
         """Forget everything from earlier batches, allocated room included."""
         ...
 
+    def release_copy(self) -> None:
+        """Free a copy of the weights; the next pass makes it again."""
+        ...
+
     def settle(self) -> None:
         """End the batch."""
         ...
@@ -308,6 +312,10 @@ class SharingReader:
             self.step.end_unit()
         else:
             self.step.forget(base=False)
+
+    def release_copy(self) -> None:
+        if isinstance(self.step, FusedStep):  # the graphs of a GPU read the weights where they are
+            self.step.forget(base=True)
 
     def settle(self) -> None:
         self._read.clear()

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
-from transformers.cache_utils import CacheLayerMixin, DynamicCache
+
+from stratagem.language.models.standalone import StandaloneLlama
 
 _SPARE = 32
 """Columns beyond the longest row, so that a growing reply seldom needs a larger store."""
@@ -46,8 +47,13 @@ Stretch = tuple[torch.Tensor, ...]
 def cache_shapes(model: Any) -> list[Shape | None]:
     """Return the shape of each layer's cache, by a pass over one token with transformers' own cache.
 
-    It is None for a layer that has no keys and values of its own.
+    It is None for a layer that has no keys and values of its own. A model without transformers says it itself.
     """
+    if isinstance(model, StandaloneLlama):
+        config = model.config
+        return [(config.num_key_value_heads, config.head_dim)] * config.num_hidden_layers
+    from transformers import DynamicCache
+
     cache = DynamicCache(config=model.config.get_text_config())
     model(input_ids=torch.zeros((1, 1), dtype=torch.long, device=model.device), past_key_values=cache, use_cache=True)
     keys = [getattr(layer, "keys", None) for layer in cache.layers]
@@ -186,14 +192,17 @@ class RowStore:
             data[:, :, list(rows), :, list(targets)] = data[:, :, list(rows), :, list(sources)]
 
 
-class StoreLayer(CacheLayerMixin):
-    """Layer of the store in transformers' interface."""
+class StoreLayer:
+    """Layer of the store in the interface of transformers' `CacheLayerMixin`, which is not imported for this."""
+
+    is_compileable = False
+    is_sliding = False
+    is_initialized = True
 
     def __init__(self, store: RowStore, number: int) -> None:
         self.keys = self.values = None
         self._store = store
         self._number = number
-        self.is_initialized = True
 
     def lazy_initialization(self, key_states: torch.Tensor, value_states: torch.Tensor) -> None:
         """Do nothing: the store is allocated already."""
@@ -211,3 +220,9 @@ class StoreLayer(CacheLayerMixin):
 
     def get_max_length(self) -> int:
         return -1
+
+
+class StoreCache(NamedTuple):
+    """Layers of the store, as a forward pass takes them."""
+
+    layers: list[StoreLayer]

@@ -14,10 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import torch
-from transformers.cache_utils import Cache
 
 from stratagem.language.engines.branches import NONE, Branches
-from stratagem.language.engines.row_store import SINGLE, Blocks, RowStore, Shape, StoreLayer, Stretch
+from stratagem.language.engines.row_store import SINGLE, Blocks, RowStore, Shape, StoreCache, StoreLayer, Stretch
 from stratagem.language.engines.steps import ForwardPass, WantedLogits
 from stratagem.language.models.attention import Attention
 
@@ -31,7 +30,7 @@ class BatchRows:
     def __init__(self, attention: Attention, shapes: Sequence[Shape | None], blocks: Blocks = SINGLE) -> None:
         self.attention = attention
         self.store = RowStore(shapes, blocks)
-        self.cache = Cache(layers=[StoreLayer(self.store, number) for number in range(len(shapes))])
+        self.cache = StoreCache([StoreLayer(self.store, number) for number in range(len(shapes))])
         self.lengths: list[int] = []
         self.parked: list[int] = []
         """Lengths of the rows that are set aside; they come before the others."""

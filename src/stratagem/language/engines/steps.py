@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import torch
 
 from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.models.standalone import StandaloneLlama
 
 
 class WantedLogits(NamedTuple):
@@ -72,6 +73,10 @@ class ModelStep:
 
     def _logits(self, ids: torch.Tensor, positions: torch.Tensor, mask: Any, cache: Any, keep: int) -> torch.Tensor:
         """Return the logits after the last tokens of each row."""
+        if not isinstance(self.lm.model, StandaloneLlama):
+            from transformers.cache_utils import Cache
+
+            cache = Cache(layers=cache.layers)
         logits: torch.Tensor = self.lm.model(
             input_ids=ids,
             position_ids=positions,

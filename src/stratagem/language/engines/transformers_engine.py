@@ -27,6 +27,7 @@ from stratagem.language.engines.scoring import score_requests
 from stratagem.language.engines.transformers_settings import TransformersSettings
 from stratagem.language.models.adapters import adapter_names, drop_adapter, load_adapter
 from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.models.load import complete_model
 
 _DEFAULTS = TransformersSettings()
 
@@ -42,19 +43,30 @@ class TransformersEngine(LocalEngine):
         config = lm.model.config.get_text_config()
         self.longest = int(getattr(config, "max_position_embeddings", 1 << 30))
         """Context length of the model in tokens."""
-        self.reader: PrefixReader = reader_for(
-            lm, settings.prefix_cache_mib * 2**20, settings.packed_weights_mib, graphs=settings.cuda_graphs
-        )
-        if settings.kept_graphs is True and isinstance(self.reader, SharingReader):
-            self.reader.keep_graphs()
+        self._settings = settings
+        self.reader = self._open_reader()
         self._live: list[Reply] = []
         """Replies in progress, by row."""
+
+    def _open_reader(self) -> PrefixReader:
+        """Open a reader of the model."""
+        settings = self._settings
+        reader = reader_for(
+            self.lm, settings.prefix_cache_mib * 2**20, settings.packed_weights_mib, graphs=settings.cuda_graphs
+        )
+        if settings.kept_graphs is True and isinstance(reader, SharingReader):
+            reader.keep_graphs()
+        return reader
 
     def publish(self, adapter: str, version: int) -> None:
         """Announce that the weights of an adapter (empty: of the base) have changed."""
         self._check_idle()
         self._versions[adapter] = version
         self.reader.forget(adapter)
+
+    def release_copy(self) -> None:
+        """Free the packed weights; the next pass packs the present ones."""
+        self.reader.release_copy()
 
     def reset_cache(self) -> None:
         """Forget the cache of earlier batches, so that later results equal those of a new engine."""
@@ -71,6 +83,8 @@ class TransformersEngine(LocalEngine):
         name = loaded_name(folder)
         with self._lock:
             if name not in adapter_names(self.lm):
+                if complete_model(self.lm):
+                    self.reader = self._open_reader()
                 load_adapter(self.lm, folder, name)
         return name
 

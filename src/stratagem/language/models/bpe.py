@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 PAD, BOS, EOS, END = "<|pad|>", "<|bos|>", "<|eos|>", "<|end|>"
@@ -18,6 +18,14 @@ CHAT = (
     "{% if add_generation_prompt %}{{ '<|assistant|>' }}{% endif %}"
 )
 """Chat template: each message is its role, its text and an end, with nothing between, so a reply begins a line."""
+
+
+def write_chat(messages: Sequence[Mapping[str, str]], *, add_generation_prompt: bool) -> str:
+    """Write a conversation as `CHAT` does, without a library of templates."""
+    if any(message["role"] not in ("system", "user", "assistant") for message in messages):
+        raise ValueError("A role is system, user or assistant.")
+    turns = "".join(f"<|{message['role']}|>{message['content']}{END}" for message in messages)
+    return f"{BOS}{turns}{'<|assistant|>' if add_generation_prompt else ''}"
 
 
 def trained_tokenizer(texts: Iterable[str], pieces: str, vocabulary: int) -> Any:

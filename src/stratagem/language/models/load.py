@@ -29,12 +29,22 @@ from stratagem.language.models.run_models import resolve_model
 from stratagem.language.models.shapes import ModelShape
 from stratagem.language.models.small import small_folder
 from stratagem.language.models.smollm2 import smollm2_folder
+from stratagem.language.models.standalone import StandaloneLlama, read_standalone
 from stratagem.language.models.tiny import tiny_folder
 from stratagem.language.models.unloaded import check_loads
 
 
 def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = None) -> LanguageModel:
     """Load the model of a reference with all its adapters, in evaluation mode and frozen; no adapter is active."""
+    return _load(ref, device, dtype, standalone=False)
+
+
+def load_to_serve(ref: ModelRef | str, *, dtype: str | None = None) -> LanguageModel:
+    """Load a model for an engine: one of our own without transformers, of which `complete_model` loads the rest."""
+    return _load(ref, None, dtype, standalone=True)
+
+
+def _load(ref: ModelRef | str, device: str | None, dtype: str | None, *, standalone: bool) -> LanguageModel:
     ref = resolve_model(parse_model(ref) if isinstance(ref, str) else ref)
     check_loads(ref)
     check_extras(ref)
@@ -46,10 +56,13 @@ def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = 
         ref = replace(ref, dtype=dtype)
     if dtype not in DTYPES:
         raise BadModel(f"There is no dtype {dtype!r}: say one of {', '.join((*DTYPES, AUTO))}.")
-    leave_out_cudnn_attention(device)
-    model, tokenizer = load_weights(ref, folder, device, dtype), load_tokenizer(folder)
-    device = device if ref.four_bit else place(model, device)
-    fuse_norms_on_gpu(model, device)
+    if standalone and (parts := _standalone_parts(ref, folder, device, dtype)) is not None:
+        model, tokenizer = parts
+    else:
+        leave_out_cudnn_attention(device)
+        model, tokenizer = load_weights(ref, folder, device, dtype), load_tokenizer(folder)
+        device = device if ref.four_bit else place(model, device)
+        fuse_norms_on_gpu(model, device)
     loaded = LanguageModel(
         model, tokenizer, ref.base, device, dtype, folder_fingerprint(folder), str(folder), source=_source(ref)
     )
@@ -57,6 +70,31 @@ def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = 
     for adapter in ref.adapters:
         load_adapter(loaded, adapter.path, adapter.name)
     return loaded
+
+
+def complete_model(lm: LanguageModel) -> bool:
+    """Replace a standalone model by that of transformers, which takes adapters; False if it was none."""
+    if not isinstance(lm.model, StandaloneLlama):
+        return False
+    ref = parse_model(lm.source)
+    lm.model, lm.tokenizer = load_weights(ref, Path(lm.folder), lm.device, lm.dtype), load_tokenizer(Path(lm.folder))
+    return True
+
+
+def _standalone_parts(ref: ModelRef, folder: Path, device: str, dtype: str) -> tuple[Any, Any] | None:
+    """Return the model and the tokenizer without transformers; None where they cannot be had."""
+    import torch
+
+    from stratagem.language.models.standalone_tokenizer import read_tokenizer
+
+    if device != "cpu" or ref.four_bit or ref.adapters:
+        return None
+    if (tokenizer := read_tokenizer(folder)) is None:
+        return None
+    if (model := read_standalone(folder, getattr(torch, DTYPES[dtype]))) is None:
+        return None
+    _check_finite(ref, model)
+    return model, tokenizer
 
 
 def choose_dtype(ref: ModelRef, device: str | None = None) -> FormatChoice:

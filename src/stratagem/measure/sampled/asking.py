@@ -24,7 +24,10 @@ from stratagem.players.base import Player
 from stratagem.playing.dispatch import Dispatcher, RequestQueue
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.records import Decision, Episode
+from stratagem.playing.workers.plan import change_plan, current
 
+_SHARE = 8
+"""Decisions of a model in a shard, for each game in one: the same few situations are asked about again and again."""
 LONG = 80
 """Number of characters from which equal replies of a server may come from a cache."""
 
@@ -67,7 +70,7 @@ class ReplyAsker:
             for number, count in enumerate(numbers)
         ]
         in_turn = (setup for row in zip_longest(*setups) for setup in row if setup is not None)
-        episodes = self._record.play(list(in_turn), self._queue)  # so early replies are early ones of every question
+        episodes = self._play(list(in_turn))  # in turn, so early replies are early ones of every question
         self._asked = [had + len(some) for had, some in zip(before, setups, strict=True)]
         rows = [[_decision(episodes[setup.id]) for setup in some] for some in setups]
         for question, some in enumerate(rows):
@@ -78,8 +81,14 @@ class ReplyAsker:
     def ask_again(self, places: Sequence[tuple[int, int]]) -> list[Decision]:
         """Ask for replies by question and place, as they were asked for before; they count for nothing else."""
         setups = [self._setup(question, place) for question, place in places]
-        episodes = self._record.play(setups, self._queue)
+        episodes = self._play(setups)
         return [_decision(episodes[setup.id]) for setup in setups]
+
+    def _play(self, setups: Sequence[Setup]) -> dict[str, Episode]:
+        """Play decisions; those of a model in larger shards than games, since each shard reads the prompts anew."""
+        share = _SHARE if self._player.traits.reads_words else 1
+        with change_plan(tables_per_shard=share * current().tables_per_shard):
+            return self._record.play(setups, self._queue)
 
     def episode_id(self, question: int, place: int = 0) -> str:
         """Return the id of the episode of a reply, by its place among those to its question."""

@@ -99,7 +99,7 @@ def _copy_scores(rows: NDArray[np.int64]) -> Floats:
         hits = (columns == action).astype(np.float64)
         for place, fading in enumerate(_FADING):
             past, weight = np.zeros(len(rows)), 0.0
-            for column in range(1, rows.shape[1]):
+            for column in range(1, len(hits)):
                 past = fading * past + hits[column - 1]
                 weight = fading * weight + 1.0
                 total[place] += hits[column] * past / (weight * share)

@@ -1,0 +1,69 @@
+"""Tokenizer of our own models without transformers: the `tokenizers` library, and our chat template as a function."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from tokenizers import Tokenizer
+
+from stratagem.language.models.bpe import CHAT, write_chat
+from stratagem.language.models.folder import read_json
+
+_FILE, _SETTINGS, _TEMPLATE = "tokenizer.json", "tokenizer_config.json", "chat_template.jinja"
+_CLASSES = ("TokenizersBackend", "PreTrainedTokenizerFast")
+"""Classes of transformers that add nothing to the file of a tokenizer."""
+
+
+class StandaloneTokenizer:
+    """Tokenizer with the methods that a `LanguageModel` uses, by the names that transformers gives them."""
+
+    chat_template = CHAT
+
+    def __init__(self, core: Tokenizer, end: str) -> None:
+        core.no_padding()
+        core.no_truncation()
+        self.backend_tokenizer = core
+        self.eos_token = end
+        self.eos_token_id = core.token_to_id(end)
+        self.added_tokens_decoder: Mapping[int, Any] = core.get_added_tokens_decoder()
+
+    def __len__(self) -> int:
+        """Return the number of tokens."""
+        return int(self.backend_tokenizer.get_vocab_size(with_added_tokens=True))
+
+    def apply_chat_template(
+        self, messages: Sequence[Mapping[str, str]], *, tokenize: bool, add_generation_prompt: bool
+    ) -> str:
+        """Return a conversation as a text; `tokenize` is False."""
+        assert not tokenize
+        return write_chat(messages, add_generation_prompt=add_generation_prompt)
+
+    def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
+        """Return the tokens of a text."""
+        return list(self.backend_tokenizer.encode(text, add_special_tokens=add_special_tokens).ids)
+
+    def decode(self, tokens: Sequence[int], *, skip_special_tokens: bool, clean_up_tokenization_spaces: bool) -> str:
+        """Return the text of tokens; `clean_up_tokenization_spaces` is False."""
+        assert not clean_up_tokenization_spaces
+        return str(self.backend_tokenizer.decode(list(tokens), skip_special_tokens=skip_special_tokens))
+
+
+def read_tokenizer(folder: Path) -> StandaloneTokenizer | None:
+    """Read a tokenizer; None where its folder is not as ours are, which transformers may still read."""
+    if not all((folder / name).is_file() for name in (_FILE, _SETTINGS, _TEMPLATE)):
+        return None
+    settings = read_json(folder / _SETTINGS)
+    end = settings.get("eos_token")
+    if settings.get("tokenizer_class") not in _CLASSES or not isinstance(end, str):
+        return None
+    if settings.get("clean_up_tokenization_spaces") is not False or "added_tokens_decoder" in settings:
+        return None
+    if (folder / _TEMPLATE).read_text(encoding="utf-8") != CHAT:
+        return None
+    core = Tokenizer.from_file(str(folder / _FILE))
+    return StandaloneTokenizer(core, end) if core.token_to_id(end) is not None else None
+
+
+__all__ = ["StandaloneTokenizer", "read_tokenizer"]

@@ -1,0 +1,139 @@
+"""Models of our own without transformers: the same numbers, tokens and texts to the last bit."""
+
+import json
+import shutil
+import subprocess
+import sys
+
+import pytest
+import torch
+
+from stratagem.language.engines.catalogue import Transformers
+from stratagem.language.models import load as loading
+from stratagem.language.models.adapters import add_adapter, save_adapter
+from stratagem.language.models.bpe import CHAT
+from stratagem.language.models.load import complete_model, load, load_to_serve
+from stratagem.language.models.reference import BadModel, parse_model
+from stratagem.language.models.standalone import StandaloneLlama
+from stratagem.language.models.tiny import tiny_folder
+from stratagem.language.models.tiny_tokenizer import game_texts
+
+DTYPES = ("fp32", "bf16")
+
+
+def is_standalone(text):
+    return isinstance(load_to_serve(text).model, StandaloneLlama)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return shutil.copytree(tiny_folder("tiny"), tmp_path / "model")
+
+
+def change(folder, name, **keys):
+    path = folder / name
+    path.write_text(json.dumps(json.loads(path.read_text()) | keys))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("name", ["tiny", pytest.param("small", marks=pytest.mark.runs)])
+def test_logits_equal_those_of_transformers(name, dtype, tiny):
+    whole, own = load(name, dtype=dtype), load_to_serve(name, dtype=dtype)
+    assert isinstance(own.model, StandaloneLlama)
+    ids = torch.arange(300).reshape(3, 100) % 97
+    mask = torch.ones_like(ids)
+    mask[1, :20], mask[2, :70] = 0, 0
+    padded = {"attention_mask": mask, "position_ids": (mask.cumsum(-1) - 1).clamp(min=0)}
+    for options in ({}, padded):
+        given = {"input_ids": ids, **options, "use_cache": False, "logits_to_keep": 9}
+        assert torch.equal(own.model(**given).logits, whole.model(**given).logits)
+    assert (own.stop_ids, own.fingerprint, own.source) == (whole.stop_ids, whole.fingerprint, whole.source)
+
+
+def test_engine_reads_as_that_of_transformers(tiny):
+    own, usual = Transformers().serve(parse_model("tiny")), Transformers().open(tiny)
+    assert isinstance(own.lm.model, StandaloneLlama)
+    assert own.lm.reading == usual.lm.reading
+    assert own.reader.batch_rows.store.groups == usual.reader.batch_rows.store.groups
+
+
+def test_engine_with_its_own_layers_agrees():
+    engine = Transformers(packed_weights_mib=0).serve(parse_model("tiny"))
+    assert "by the model's own layers" in engine.lm.reading["rollouts"]
+
+
+def test_tokens_equal_those_of_transformers(tiny):
+    own = load_to_serve("tiny")
+    assert len(own.tokenizer) == len(tiny.tokenizer)
+    for text in [*game_texts()[::40], "<|end|>", " a  b\n", "\udc80", "🂡", ""]:
+        turns = [{"role": "system", "content": text}, {"role": "user", "content": text}]
+        assert own.chat_text(turns) == tiny.chat_text(turns)
+        assert own.chat(turns) == tiny.chat(turns)
+        assert own.after_reply(text) == tiny.after_reply(text)
+        tokens = own.chat(turns, reply=False)
+        assert own.decode(tokens) == tiny.decode(tokens)
+
+
+def test_chat_refuses_roles_as_the_template_does(tiny):
+    said = []
+    for model in (load_to_serve("tiny"), tiny):
+        with pytest.raises(BadModel) as caught:
+            model.chat_text([{"role": "tool", "content": "?"}])
+        said.append(str(caught.value))
+    assert said[0] == said[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("config.json", {"attention_bias": True}),
+        ("config.json", {"rope_parameters": {"rope_theta": 10000.0, "rope_type": "linear", "factor": 2.0}}),
+        ("config.json", {"sliding_window": 4}),
+        ("config.json", {"model_type": "mistral"}),
+        ("config.json", {"num_hidden_layers": 3}),
+        ("tokenizer_config.json", {"tokenizer_class": "LlamaTokenizer"}),
+        ("tokenizer_config.json", {"clean_up_tokenization_spaces": True}),
+    ],
+)
+def test_other_folders_are_left_to_transformers(folder, name, keys):
+    assert is_standalone(f"dir:{folder}")
+    change(folder, name, **keys)
+    assert loading._standalone_parts(parse_model(f"dir:{folder}"), folder, "cpu", "fp32") is None
+
+
+def test_other_templates_are_left_to_transformers(folder):
+    (folder / "chat_template.jinja").write_text(CHAT + " ")
+    assert not is_standalone(f"dir:{folder}")
+
+
+def test_weights_that_are_not_finite_are_refused(folder):
+    from safetensors.torch import load_file, save_file
+
+    weights = load_file(folder / "model.safetensors")
+    weights["model.norm.weight"][3] = float("nan")
+    save_file(weights, folder / "model.safetensors")
+    with pytest.raises(BadModel, match=r"numbers in model\.norm\.weight that are not finite"):
+        load_to_serve(f"dir:{folder}")
+
+
+def test_adapter_loads_the_whole_model(tmp_path):
+    own = load("tiny")
+    add_adapter(own, "one", rank=2, alpha=4)
+    save_adapter(own, "one", tmp_path / "one")
+    engine = Transformers().serve(parse_model("tiny"))
+    before = engine.reader
+    name = engine.load_adapter(str(tmp_path / "one"))
+    assert name.startswith("one-")
+    assert name in engine.lm.model.peft_config
+    assert engine.reader is not before
+    assert not complete_model(engine.lm)
+
+
+@pytest.mark.runs
+def test_evaluation_imports_no_transformers():
+    program = (
+        "import sys; import stratagem as sg; sg.evaluate('kuhn', 'tiny', episodes=4);"
+        "print(sorted({name.split('.')[0] for name in sys.modules} & {'transformers', 'peft', 'sympy'}))"
+    )
+    result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert result.stdout.splitlines()[-1] == "[]"
