@@ -47,6 +47,14 @@ class Workers(ABC):
         """Do the work on each item, and yield the item's index and the result, as soon as it is there."""
 
     @abstractmethod
+    def run_on_each(self, work: Callable[[Item], Result], item: Item) -> list[Result]:
+        """Do the same work once on each worker, and return the results, one a worker."""
+
+    def worker_name(self, number: int) -> str:
+        """Return the name of a worker in sentences, by the number of its result in `run_on_each`."""
+        return f"worker {number + 1} of {self.num_workers}"
+
+    @abstractmethod
     def put(self, folder: Path) -> Parcel:
         """Make the files of a folder readable for every worker; the folder may be removed afterwards."""
 
@@ -64,6 +72,9 @@ class InProcess(Workers):
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[tuple[int, Result]]:
         for index, item in enumerate(items):
             yield index, work(item)
+
+    def run_on_each(self, work: Callable[[Item], Result], item: Item) -> list[Result]:
+        return [work(item)]
 
     def put(self, folder: Path) -> Parcel:
         raise NotImplementedError("Work in this process needs no copies.")
