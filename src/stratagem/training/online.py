@@ -81,8 +81,8 @@ class Overlap:
 
     def _begin(self, step: int, collect: Callable[[int], RolloutBatch]) -> None:
         self._pending = self._thread.submit(collect, step)
-        if not current().workers.separate:
-            self.wait()  # in one process the engine and the learner share the model
+        if not current().workers.beside_learner:
+            self.wait()  # in one process, which may be a rank, the engine and the learner share the model
 
     def _follow(self) -> None:
         """Give the sampler the present weights."""

@@ -32,6 +32,9 @@ class Workers(ABC):
     separate: bool = True
     """True if the work is done in other processes, which need copies of engines."""
 
+    beside_learner: bool = True
+    """True if this process does none of the work, so that it can learn by its own models meanwhile."""
+
     @property
     @abstractmethod
     def num_workers(self) -> int:
@@ -66,7 +69,7 @@ class Workers(ABC):
 class InProcess(Workers):
     """This process, one unit of work after another."""
 
-    separate = False
+    separate = beside_learner = False
     num_workers = 1
 
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[tuple[int, Result]]:

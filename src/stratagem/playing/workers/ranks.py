@@ -92,6 +92,8 @@ class _Outcome:
 class RankWorkers(Workers):
     """All ranks of the process group, this one among them; made by the first."""
 
+    beside_learner = False
+
     def __init__(self, place: RankPlace) -> None:
         join(place)
         self._size = place.size
