@@ -9,7 +9,7 @@ import pytest
 from working import trained
 
 from small_recipes import RECIPES
-from stratagem.language.engines.catalogue import engines
+from stratagem.language.engines.catalogue import VLLMServer, engines
 from stratagem.language.engines.open import open_engine
 from stratagem.language.models.adapters import add_adapter
 from stratagem.language.models.load import load
@@ -83,6 +83,14 @@ def test_wrong_engine_of_one_worker_is_named(two, tmp_path, wrong):
         r"0\.001; take the engine transformers, or correct the engine\.",
         str(refused.value),
     )
+
+
+def test_workers_that_ask_one_server_are_certified(two, server_of_tiny):
+    """Each loads its own versions of the adapters there."""
+    some = subjects(VLLMServer(address=server_of_tiny))[:2]
+    with change_plan(workers=two, num_threads=1):
+        certify(some)
+    assert some[0].lm.reading[ENGINE].startswith("certified, on each of 2 workers: ")
 
 
 def test_refusal_in_a_worker_names_it(two):
