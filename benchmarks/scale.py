@@ -1,6 +1,7 @@
 """Units of work an hour by the number of workers: a sweep, a tournament, an evaluation, and rollouts of Diplomacy.
 
-Optimizer steps follow by the number of ranks, with their efficiency.
+Steps of GRPO with and without `overlap` follow, as a ratio of the same run, and optimizer steps by the number of ranks,
+with their efficiency.
 
 Each number of workers does the same work, after a first round in which processes start and load their models. A figure
 of `in process` is the work without workers. `python benchmarks/scale.py --workers 1 2 4` prints the table; each case
@@ -14,6 +15,8 @@ import os
 import platform
 import tempfile
 import time
+import tomllib
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -21,6 +24,7 @@ from typing import Any, NamedTuple
 
 import scale_ranks
 
+from stratagem.algorithms.catalogue import algorithm_of, bound
 from stratagem.games import Key, make_game
 from stratagem.measure.matchups import Evaluator
 from stratagem.measure.tournament import tournament
@@ -103,6 +107,8 @@ CASES = {
 }
 
 
+OVERLAPPED = 6
+"""Number of steps of a run that is measured with and without `overlap`."""
 SHARDS = {"decisions": 4, "episodes": 64}
 """Tables in a shard by unit."""
 
@@ -118,6 +124,35 @@ def measured(case: Case, workers: Workers, rounds: int) -> tuple[float, Any]:
         return 3600.0 * units / (time.perf_counter() - start), results
 
 
+def time_steps(overlap: int, seed: int) -> float:
+    """Return the seconds of the steps of a run of GRPO in Kuhn poker, without the first step and the validations."""
+    settings: dict[str, Any] = tomllib.loads(Path("recipes/grpo/kuhn.toml").read_text("utf-8"))
+    settings |= {"overlap": overlap, "seed": seed, "evaluate_every": OVERLAPPED, "num_threads": 1, "sft": None}
+    settings["grpo"] |= {"iterations": OVERLAPPED, "groups_per_batch": 32}
+    recipe, times = algorithm_of(settings).recipe_type.read(settings), list[float]()
+    with tempfile.TemporaryDirectory() as root:
+        run = RunFolder.create(Path(root) / "run", recipe, seed, "benchmarks/scale.py")
+        bound(recipe, run).train(lambda step, steps, metrics: times.append(time.perf_counter()))
+    return times[-2] - times[0]
+
+
+def overlap_table(number: int, rounds: int) -> str:
+    """Measure steps a minute without and with `overlap`, in turn by the same workers, and return the table."""
+    workers, seconds = Processes(number, 1), {0: 0.0, 1: 0.0}
+    with change_plan(workers=workers), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        time_steps(0, 0)
+        for seed in range(1, rounds + 1):
+            for overlap in seconds:
+                seconds[overlap] += time_steps(overlap, seed)
+    workers.close()
+    speeds = {overlap: 60.0 * rounds * (OVERLAPPED - 2) / spent for overlap, spent in seconds.items()}
+    return (
+        f"| steps a minute, {number} workers | without overlap | with overlap | ratio |\n| --- | --- | --- | --- |\n"
+        f"| GRPO, Kuhn poker | {speeds[0]:.1f} | {speeds[1]:.1f} | {speeds[1] / speeds[0]:.2f} |"
+    )
+
+
 def main() -> None:
     """Print a row a case, a column a number of workers."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -125,6 +160,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="*", choices=CASES, default=list(CASES))
     parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--ranks", nargs="*", type=int, default=[1, 2], help="numbers of ranks that learn together")
+    parser.add_argument("--overlap", type=int, default=2, help="number of workers that play ahead; 0 is none")
     asked = parser.parse_args()
     use_threads(1)
     cores = len(os.sched_getaffinity(0))
@@ -142,6 +178,8 @@ def main() -> None:
             equal = equal and results == expected
             cells.append(f"{speed / alone:.2f}")
         print(f"| {name} | {case.unit} |", " | ".join(cells), "|", "yes |" if equal else "no |", flush=True)
+    if asked.overlap:
+        print("\n" + overlap_table(asked.overlap, asked.rounds), flush=True)
     if asked.ranks:
         print("\n" + scale_ranks.table(asked.ranks), flush=True)
 

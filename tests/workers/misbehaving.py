@@ -1,11 +1,16 @@
-"""Player that ends its process, in a module that loads fast in a worker."""
+"""Player that ends its process, and an engine that is wrong in one worker, in a module that loads fast there."""
 
 import fcntl
+import multiprocessing
 import os
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from stratagem.language.engines.catalogue import Transformers
+from stratagem.language.engines.spec import TrainableEngineSpec
+from stratagem.language.models.carried import weights_of
 from stratagem.players.base import Traits
 from stratagem.players.catalogue import make_player
 
@@ -28,3 +33,39 @@ class Fatal:
                 file.flush()
                 os._exit(9)
         return make_player("random", ask.view.game).turn(ask)
+
+
+@dataclass(frozen=True)
+class WrongInOneWorker(TrainableEngineSpec):
+    """Opens an exact engine, but in the first worker that finds no mark: there all scores are half a nat too low."""
+
+    mark: str = ""
+    """File that this worker makes."""
+
+    def open(self, lm):
+        engine = Transformers().open(lm)
+        if multiprocessing.parent_process() is not None and not Path(self.mark).exists():
+            with suppress(FileExistsError), Path(self.mark).open("x") as file:
+                file.write(str(os.getpid()))
+                exact = engine.score
+                engine.score = lambda requests: [
+                    tuple(tuple(value - 0.5 for value in row) for row in rows) for rows in exact(requests)
+                ]
+        return engine
+
+
+def own_process(_):
+    """The number of this process."""
+    return os.getpid()
+
+
+def end_once(file):
+    """End this process where the file is not there yet."""
+    with suppress(FileExistsError), file.open("x"):
+        os._exit(9)
+    return os.getpid()
+
+
+def add_weights(adapter, engine):
+    """The sum of each weight of an adapter (empty: of the base)."""
+    return [float(weight.detach().double().sum()) for weight in weights_of(engine.lm, adapter)]

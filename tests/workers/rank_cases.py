@@ -26,7 +26,8 @@ STEPPED = {
 """GRPO of all weights, with a checkpoint after every step."""
 ADAPTERS = {
     "sepo": {**SMALL, "sft": {**RECIPES["sepo"]["sft"], "adapter": {"rank": 4}}},
-    **dict.fromkeys(("grpo", "reinforce", "league", "scopal", "shapellm"), SMALL),
+    **dict.fromkeys(("grpo", "league", "scopal", "shapellm"), SMALL),
+    "reinforce": {**SMALL, "overlap": 1},
 }
 """Recipes of adapters, by algorithm."""
 WHOLE = {

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from operator import neg
 
 import pytest
-from misbehaving import Fatal
+from misbehaving import Fatal, own_process
 from working import setups, trained
 
 from stratagem.base.errors import BadParameter, StratagemError
@@ -41,6 +41,10 @@ def two(cluster):
 
 def test_results_come_by_index(two):
     assert dict(two.run(neg, range(5))) == {number: -number for number in range(5)}
+
+
+def test_each_actor_does_the_work_once(two):
+    assert len({*two.run_on_each(own_process, None)}) == 2
 
 
 @pytest.mark.parametrize("name", ["sepo", "league"])

@@ -4,18 +4,26 @@ It moves the trained weights away from where they are, so that an adapter differ
 asks the engine for the base, for each adapter alone, and for all of them in one batch. Then it restores the weights,
 publishes them, and asks once more. So it finds an adapter that silently serves the base, rows of the base that are read
 under an adapter, and weights that were replaced without their cache.
+
+Workers answer by copies, whatever the engine is. So each worker's engine is asked the same, and the learner's figures
+of a text are computed once for all of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from typing import NamedTuple
 
 import torch
 
 from stratagem.base.errors import StratagemError
-from stratagem.language.models.language_model import LanguageModel
-from stratagem.training.comparison import DecodingComparison, Deviation
+from stratagem.language.engines.open import is_opened
+from stratagem.playing.workers.copies import run_on_copies
+from stratagem.playing.workers.plan import current
+from stratagem.playing.workers.ranks import ranks_of_plan
+from stratagem.training.comparison import DecodingComparison, Deviation, EngineAnswer
 from stratagem.training.stage import TrainingSubject
 
 ENGINE = "engine"
@@ -34,50 +42,103 @@ def certify(subjects: Iterable[TrainingSubject]) -> None:
     """Compare each engine that needs it with the learner's model, once; an engine that differs is refused."""
     groups: dict[int, list[TrainingSubject]] = {}
     for subject in subjects:
-        if subject.engine.capabilities.copies and ENGINE not in subject.lm.reading:
+        if _needs_certificate(subject) and ENGINE not in subject.lm.reading:
             groups.setdefault(id(subject.engine), []).append(subject)
     for group in groups.values():
         group[0].lm.reading[ENGINE] = certificate(group)
 
 
+def _needs_certificate(subject: TrainingSubject) -> bool:
+    """Test whether an engine, or one that workers open in its place, answers by a copy of the learner's weights."""
+    return subject.engine.capabilities.copies or _is_copied_to_workers(subject)
+
+
+def _is_copied_to_workers(subject: TrainingSubject) -> bool:
+    return current().workers.separate and bool(subject.lm.source) and is_opened(subject.engine)
+
+
 def certificate(subjects: Sequence[TrainingSubject]) -> str:
-    """Compare one engine with the learner's model, and return a summary in one sentence."""
-    engine, lm = subjects[0].engine, subjects[0].lm
-    comparison = DecodingComparison(engine, lm)
-    adapters = [subject.adapter for subject in subjects if subject.adapter]
-    names = ["", *adapters]
-    with _move_weights(subjects, comparison):
-        _publish(subjects)
-        found = [comparison.compare([name], f"{_call_name(name)} alone") for name in names]
-        if adapters:
-            found.append(comparison.compare([*names, ""], "a batch of the base and all adapters"))
-    _publish(subjects)
-    found.append(comparison.compare([*names, ""], "a batch after a change of weights"))
-    for one in found:
-        _check(one, comparison, lm)
-    worst = max(one.nats for one in found)
-    return (
-        f"certified: {sum(one.num for one in found)} log-probabilities differ from the learner's model by at most "
-        f"{worst:.2g} nats, limit {comparison.limit:.2g} ({'; '.join(one.case for one in found)})"
-    )
+    """Compare one engine, and its copies in workers, with the learner's model; return a summary in one sentence."""
+    return _Certification(subjects).summarize()
+
+
+class _Case(NamedTuple):
+    """Texts under one or several adapters in one batch."""
+
+    adapters: list[str]
+    name: str
+
+
+class _Certification:
+    """Comparison of one engine, and of its copies in workers, with the learner's model."""
+
+    def __init__(self, subjects: Sequence[TrainingSubject]) -> None:
+        self.subjects = subjects
+        self.engine, self.lm = subjects[0].engine, subjects[0].lm
+        self.comparison = DecodingComparison(self.lm)
+        self.adapters = [subject.adapter for subject in subjects if subject.adapter]
+        self.names = ["", *self.adapters]
+
+    def summarize(self) -> str:
+        """Compare all cases, and return a summary in one sentence."""
+        alone = [_Case([name], f"{_call_name(name)} alone") for name in self.names]
+        mixed = [_Case([*self.names, ""], "a batch of the base and all adapters")] if self.adapters else []
+        with _move_weights(self.subjects, self.comparison):
+            found = self._compare([*alone, *mixed])
+        found += self._compare([_Case([*self.names, ""], "a batch after a change of weights")])
+        copied = f", on each of {current().workers.num_workers} workers" if self._is_copied else ""
+        return (
+            f"certified{copied}: {sum(one.num for one in found)} log-probabilities differ from the learner's model by "
+            f"at most {max(one.nats for one in found):.2g} nats, limit {self.comparison.limit:.2g} "
+            f"({'; '.join(dict.fromkeys(one.case for one in found))})"
+        )
+
+    @property
+    def _is_copied(self) -> bool:
+        return _is_copied_to_workers(self.subjects[0])
+
+    def _compare(self, cases: Sequence[_Case]) -> list[Deviation]:
+        """Publish the present weights, and compare every engine's answers to the cases."""
+        for subject in self.subjects:
+            subject.publish()
+        self.comparison.forget()
+        ask = partial(self.comparison.texts.ask_batches, [case.adapters for case in cases])
+        found = list[Deviation]()
+        if self.engine.capabilities.copies and not (self._is_copied and ranks_of_plan()):  # which ask it, too
+            found += self._judge(ask(self.engine), cases, "The engine")
+        if self._is_copied:
+            is_base_trained = len(self.adapters) < len(self.subjects)
+            outcomes = run_on_copies(self.engine, self.adapters, ask, is_base_trained=is_base_trained)
+            for number, outcome in enumerate(outcomes):
+                worker = f"{current().workers.worker_name(number)} ({outcome.process})"
+                if outcome.error is not None:
+                    raise NotCertified(f"On {worker}: {outcome.error}") from outcome.error
+                found += self._judge(outcome.value, cases, f"The engine of {worker}")
+        return found
+
+    def _judge(self, answers: Sequence[list[EngineAnswer]], cases: Sequence[_Case], engine: str) -> list[Deviation]:
+        """Compare the answers of one engine to all cases, and refuse it if one differs."""
+        found = list[Deviation]()
+        for case, answer in zip(cases, answers, strict=True):
+            one = self.comparison.judge(answer, case.adapters, case.name)
+            if not one.nats <= self.comparison.limit:
+                raise NotCertified(
+                    f"{engine} answers otherwise than the learner's {self.lm.name}{self._policies}: in {one.case}, "
+                    f"log-probabilities of {_call_name(one.adapter)} differ by {one.nats:.2g} nats, and the limit is "
+                    f"{self.comparison.limit:.2g}; take the engine transformers, or correct the engine."
+                )
+            found.append(one)
+        return found
+
+    @property
+    def _policies(self) -> str:
+        """Names of the policies, by which engines of the same base are told apart."""
+        names = [subject.policy for subject in self.subjects if subject.policy]
+        return f" for {', '.join(names)}" if names else ""
 
 
 def _call_name(name: str) -> str:
     return f"the adapter {name}" if name else "the base"
-
-
-def _check(found: Deviation, comparison: DecodingComparison, lm: LanguageModel) -> None:
-    if not found.nats <= comparison.limit:
-        raise NotCertified(
-            f"The engine answers otherwise than the learner's {lm.name}: in {found.case}, log-probabilities of "
-            f"{_call_name(found.adapter)} differ by {found.nats:.2g} nats, and the limit is {comparison.limit:.2g}; "
-            "take the engine transformers, or correct the engine."
-        )
-
-
-def _publish(subjects: Sequence[TrainingSubject]) -> None:
-    for subject in subjects:
-        subject.publish()
 
 
 @contextmanager

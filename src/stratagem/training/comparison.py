@@ -7,6 +7,7 @@ padded batch; a difference of an engine that is a few times as large agrees.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -68,38 +69,84 @@ class ComparisonGuide:
             raise WrongReply(f"The engine ignores guides: it replied token {token}, which was not allowed.")
 
 
-class DecodingComparison:
-    """Texts of the comparison, and the limit for this model."""
+class EngineAnswer(NamedTuple):
+    """Answer of an engine under one adapter: its scores of the nodes, and its reply."""
 
-    def __init__(self, engine: TrainableEngine, lm: LanguageModel) -> None:
-        self.engine = engine
+    scores: tuple[float, ...]
+    """Log-probabilities of the scored tokens of all nodes, in order."""
+    tokens: Ids
+    """Tokens of the reply."""
+    logprobs: tuple[float, ...]
+    """Log-probabilities of these tokens that it came with."""
+
+
+@dataclass(frozen=True)
+class ComparisonTexts:
+    """Texts of the comparison, about which any copy of an engine can be asked."""
+
+    prompt: Prompt
+    nodes: tuple[PolicyNode, ...]
+    steps: tuple[Ids, ...]
+    """Steps of the reply: the tokens that may come next."""
+
+    def ask_batches(self, batches: Sequence[Sequence[str]], engine: TrainableEngine) -> list[list[EngineAnswer]]:
+        """Ask an engine for the base (an empty name) and adapters of each batch; another tokenizer is refused."""
+        if engine.begin(_CHAT).tokens != self.prompt.tokens:
+            raise WrongReply(
+                f"The engine has another tokenizer than the learner's {engine.lm.name}: the same conversation has "
+                f"{len(engine.begin(_CHAT).tokens)} tokens there and {len(self.prompt.tokens)} here, or others; give "
+                "both the same model."
+            )
+        return [self._ask(adapters, engine) for adapters in batches]
+
+    def _ask(self, adapters: Sequence[str], engine: TrainableEngine) -> list[EngineAnswer]:
+        score = [ScoreRequest(prompt=self.prompt, nodes=self.nodes, adapter=a, sampling=_SAMPLING) for a in adapters]
+        scores = [tuple(value for row in rows for value in row) for rows in engine.score(score)]
+        requests = [self._request(adapter, number, engine) for number, adapter in enumerate(adapters)]
+        calls = _answer_requests(requests, engine)
+        for call in calls:
+            if call.failed or len(call.tokens) != len(self.steps):
+                raise WrongReply(f"The engine replied nothing, or stopped before the guide was done: {call.text}")
+        return [EngineAnswer(own, call.tokens, call.sampler_logprobs) for own, call in zip(scores, calls, strict=True)]
+
+    def _request(self, adapter: str, number: int, engine: TrainableEngine) -> Request:
+        return Request(
+            engine=engine,
+            prompt=self.prompt,
+            guide=ComparisonGuide(self.steps),
+            key=Key(number).at("comparison"),
+            adapter=adapter,
+            sampling=_SAMPLING,
+            max_new_tokens=len(self.steps),
+        )
+
+
+class DecodingComparison:
+    """Texts of the comparison, the learner's figures of them, and the limit for this model."""
+
+    def __init__(self, lm: LanguageModel) -> None:
         self.lm = lm
-        self.prompt = self._prompt()
+        prompt = Prompt(_CHAT, tuple(lm.chat([{"role": role, "content": content} for role, content in _CHAT])))
         size = lm.model.get_input_embeddings().num_embeddings
         self._ids = tuple((7 * index * index + 3 * index + 1) % size for index in range(_LENGTH + _WANTED))
         said = [self._ids[:end] for end in range(0, _LENGTH, _EVERY)]
         wanted = tuple(sorted({(11 * index * index + 5) % size for index in range(_WANTED)}))
-        self.nodes = tuple(PolicyNode(ids, wanted, number % 2 == 1) for number, ids in enumerate(said))
-        self.steps = _steps(self._ids, wanted)
+        nodes = tuple(PolicyNode(ids, wanted, number % 2 == 1) for number, ids in enumerate(said))
+        self.texts = ComparisonTexts(prompt, nodes, tuple(_steps(self._ids, wanted)))
+        self._replies: dict[tuple[str, Ids], torch.Tensor] = {}
+        self._scores_of: dict[str, torch.Tensor] = {}
         noise = _difference(self.learner(""), self._scores(_read_padded(lm, self._text)))
         self.limit = min(_CAP, max(_FLOOR.get(lm.dtype, _SHORT_FLOOR), _FACTOR * noise))
         """Largest difference in nats that agrees."""
 
-    def _prompt(self) -> Prompt:
-        prompt = self.engine.begin(_CHAT)
-        own = tuple(self.lm.chat([{"role": role, "content": content} for role, content in _CHAT]))
-        if prompt.tokens != own:
-            raise WrongReply(
-                f"The engine has another tokenizer than the learner's {self.lm.name}: the same conversation has "
-                f"{len(prompt.tokens)} tokens there and {len(own)} here, or others; give both the same model."
-            )
-        return prompt
-
     @property
     def _text(self) -> Ids:
-        return (*self.prompt.tokens, *self._ids[:_LENGTH])
+        return (*self.texts.prompt.tokens, *self._ids[:_LENGTH])
 
-    # --- by the learner's model
+    def forget(self) -> None:
+        """Forget the learner's figures: its weights have changed."""
+        self._replies.clear()
+        self._scores_of.clear()
 
     def learner(self, adapter: str) -> torch.Tensor:
         """Return the scores of the nodes by the learner's model."""
@@ -111,57 +158,51 @@ class DecodingComparison:
 
     def _scores(self, logits: torch.Tensor) -> torch.Tensor:
         """Return the scores of the nodes from the logits after every token of the text, in one row."""
-        start = len(self.prompt.tokens) - 1
-        return torch.cat([_at(logits[start + len(node.said)], node.wanted, node.masked) for node in self.nodes])
+        start = len(self.texts.prompt.tokens) - 1
+        return torch.cat([_at(logits[start + len(node.said)], node.wanted, node.masked) for node in self.texts.nodes])
 
-    # --- by the engine
+    def judge(self, answers: Sequence[EngineAnswer], adapters: Sequence[str], case: str) -> Deviation:
+        """Compare an engine's answers under adapters in one batch with the learner's, and return the worst difference.
 
-    def compare(self, adapters: Sequence[str], case: str) -> Deviation:
-        """Ask the engine for the base (an empty name) and adapters in one batch, and return the worst difference."""
-        score = [ScoreRequest(prompt=self.prompt, nodes=self.nodes, adapter=a, sampling=_SAMPLING) for a in adapters]
-        scores = [torch.tensor([value for row in rows for value in row]) for rows in self.engine.score(score)]
-        calls = self._answer_requests([self._request(adapter, number) for number, adapter in enumerate(adapters)])
+        What the learner says of a text is computed once for all engines.
+        """
         found = list[Deviation]()
-        for adapter, row, call in zip(adapters, scores, calls, strict=True):
-            given, expected = self._reply_logprobs(call, adapter)
-            nats = max(_difference(row, self.learner(adapter)), _difference(given, expected))
-            found.append(Deviation(case, adapter, nats, len(row) + len(given)))
+        for adapter, answer in zip(adapters, answers, strict=True):
+            if adapter not in self._scores_of:
+                self._scores_of[adapter] = self.learner(adapter)
+            given = torch.tensor([answer.logprobs[index] for index in self._drawn])
+            scores, expected = torch.tensor(answer.scores), self._reply_logprobs(answer.tokens, adapter)
+            nats = max(_difference(scores, self._scores_of[adapter]), _difference(given, expected))
+            found.append(Deviation(case, adapter, nats, len(scores) + len(given)))
         worst = max(found, key=lambda one: one.nats if one.nats == one.nats else float("inf"))
         return worst._replace(num=sum(one.num for one in found))
 
-    def _answer_requests(self, requests: Sequence[Request]) -> list[Call]:
-        """Return the engine's replies, in order."""
-        tickets = self.engine.submit(requests)
-        calls: dict[int, Call] = {}
-        while left := [ticket for ticket in tickets if ticket not in calls]:
-            if not (answered := self.engine.poll(left)):
-                raise WrongReply(f"The engine left {len(left)} requests without an answer.")
-            calls.update(answered)
-        return [calls[ticket] for ticket in tickets]
+    @property
+    def _drawn(self) -> list[int]:
+        """Indices of the drawn tokens of a reply."""
+        return [index for index, step in enumerate(self.texts.steps) if len(step) > 1]
 
-    def _request(self, adapter: str, number: int) -> Request:
-        return Request(
-            engine=self.engine,
-            prompt=self.prompt,
-            guide=ComparisonGuide(self.steps),
-            key=Key(number).at("comparison"),
-            adapter=adapter,
-            sampling=_SAMPLING,
-            max_new_tokens=len(self.steps),
-        )
+    def _reply_logprobs(self, tokens: Ids, adapter: str) -> torch.Tensor:
+        """Return the learner's log-probabilities of a reply's drawn tokens."""
+        if (known := self._replies.get((adapter, tokens))) is not None:
+            return known
+        logits = _logits(self.lm, (*self.texts.prompt.tokens, *tokens), adapter)
+        start, expected = len(self.texts.prompt.tokens) - 1, list[torch.Tensor]()
+        for index in self._drawn:
+            step = self.texts.steps[index]
+            expected.append(_at(logits[start + index], step, masked=True)[step.index(tokens[index])])
+        return self._replies.setdefault((adapter, tokens), torch.stack(expected))
 
-    def _reply_logprobs(self, call: Call, adapter: str) -> tuple[torch.Tensor, torch.Tensor]:
-        """Return the log-probabilities of a reply's drawn tokens: those that it came with, and the learner's."""
-        drawn = [index for index, step in enumerate(self.steps) if len(step) > 1]
-        if call.failed or len(call.tokens) != len(self.steps):
-            raise WrongReply(f"The engine replied nothing, or stopped before the guide was done: {call.text}")
-        logits = _logits(self.lm, (*call.prompt.tokens, *call.tokens), adapter)
-        start = len(call.prompt.tokens) - 1
-        expected = []
-        for index in drawn:
-            step = self.steps[index]
-            expected.append(_at(logits[start + index], step, masked=True)[step.index(call.tokens[index])])
-        return torch.tensor([call.sampler_logprobs[index] for index in drawn]), torch.stack(expected)
+
+def _answer_requests(requests: Sequence[Request], engine: TrainableEngine) -> list[Call]:
+    """Return the engine's replies, in order."""
+    tickets = engine.submit(requests)
+    calls: dict[int, Call] = {}
+    while left := [ticket for ticket in tickets if ticket not in calls]:
+        if not (answered := engine.poll(left)):
+            raise WrongReply(f"The engine left {len(left)} requests without an answer.")
+        calls.update(answered)
+    return [calls[ticket] for ticket in tickets]
 
 
 def _steps(ids: Ids, wanted: Ids) -> list[Ids]:

@@ -68,18 +68,21 @@ class Overlap:
             self._begin(step, collect)
         assert self._pending is not None
         batch, self._pending = self._pending.result(), None
-        staleness = self._policy.learner.optimizer.steps_taken - self._policy.engine.version(AHEAD)
+        policy = self._policy
+        staleness = policy.num_updates - policy.engine.version(AHEAD) // policy.optimizer_steps
         self._before = state()
         self._follow()
         if step + 1 < self._num_steps:
             self._begin(step + 1, collect)
         metrics = batch.metrics | {"overlap/staleness": float(staleness)}
-        return replace(batch, examples=with_sampler_logprobs(batch.examples), metrics=metrics)
+        # without an update in between the trainer's own are the old ones, which a check compares with the sampler's
+        examples = with_sampler_logprobs(batch.examples) if staleness else batch.examples
+        return replace(batch, examples=examples, metrics=metrics)
 
     def _begin(self, step: int, collect: Callable[[int], RolloutBatch]) -> None:
         self._pending = self._thread.submit(collect, step)
-        if not current().workers.separate:
-            self.wait()  # in one process the engine and the learner share the model
+        if not current().workers.beside_learner:
+            self.wait()  # in one process, which may be a rank, the engine and the learner share the model
 
     def _follow(self) -> None:
         """Give the sampler the present weights."""
@@ -104,7 +107,10 @@ class Overlap:
 
 
 def with_sampler_logprobs(examples: Sequence[Any]) -> list[Any]:
-    """Take the sampler's log-probabilities as the old ones, to which the loss takes its ratio."""
+    """Take the sampler's log-probabilities as the old ones, to which the loss takes its ratio.
+
+    For a reply of one token, E_mu[pi / mu A grad log pi] = E_pi[A grad log pi]: the gradient at pi, by samples of mu.
+    """
     return [example.with_columns(**{OLD_LOGPROBS: example.columns["sampler_logprobs"]}) for example in examples]
 
 

@@ -239,7 +239,7 @@ class TrainablePolicy:
     @property
     def subject(self) -> TrainingSubject:
         """Engine and model, which are compared before the policy is trained."""
-        return TrainingSubject(self.engine, self.lm, self.adapter or "", self._publish_copy)
+        return TrainingSubject(self.engine, self.lm, self.adapter or "", self._publish_copy, self.name)
 
     # --- checkpoints
 

@@ -16,6 +16,7 @@ from stratagem.games.drawn.distribution import is_stream
 from stratagem.games.safety.base import Pools
 from stratagem.language.models.decoding_settings import SamplingSettings
 from stratagem.language.models.reference import parse_model
+from stratagem.learn.example import OLD_LOGPROBS
 from stratagem.learn.losses.base import Loss
 from stratagem.learn.optimizer import OptimizerSettings
 from stratagem.learn.reference import ReferenceSettings
@@ -196,6 +197,11 @@ class PolicyRecipe(SamplingSettings, AnyRecipe):
             raise ValueError(
                 f"a `reference` of type `{self.reference.type}` acts by the KL penalty of {loss} alone, and "
                 f'{self.stage.loss.type} has none: write it as `{{ kl_estimator = "k3", kl_coef = 0.1 }}`'
+            )
+        if self.overlap and OLD_LOGPROBS not in self.stage.loss.value.columns:
+            raise ValueError(
+                f"with `overlap = 1` rollouts are one update old, and {loss} takes no ratio to the probabilities of "
+                f"their sampler, since {self.stage.loss.type} reads none: leave `overlap` at 0, or name policy_gradient"
             )
         if self.overlap and self.train == "all":
             raise ValueError(

@@ -44,6 +44,8 @@ class TrainingSubject:
     """Trained adapter; empty where all weights of the base are trained."""
     publish: Callable[[], None]
     """Give the engine the present weights."""
+    policy: str = ""
+    """Name of the policy, for sentences; empty where there is one without a name."""
 
     @property
     def weights(self) -> list[torch.Tensor]:

@@ -32,6 +32,9 @@ class Workers(ABC):
     separate: bool = True
     """True if the work is done in other processes, which need copies of engines."""
 
+    beside_learner: bool = True
+    """True if this process does none of the work, so that it can learn by its own models meanwhile."""
+
     @property
     @abstractmethod
     def num_workers(self) -> int:
@@ -47,6 +50,14 @@ class Workers(ABC):
         """Do the work on each item, and yield the item's index and the result, as soon as it is there."""
 
     @abstractmethod
+    def run_on_each(self, work: Callable[[Item], Result], item: Item) -> list[Result]:
+        """Do the same work once on each worker, and return the results, one a worker."""
+
+    def worker_name(self, number: int) -> str:
+        """Return the name of a worker in sentences, by the number of its result in `run_on_each`."""
+        return f"worker {number + 1} of {self.num_workers}"
+
+    @abstractmethod
     def put(self, folder: Path) -> Parcel:
         """Make the files of a folder readable for every worker; the folder may be removed afterwards."""
 
@@ -58,12 +69,15 @@ class Workers(ABC):
 class InProcess(Workers):
     """This process, one unit of work after another."""
 
-    separate = False
+    separate = beside_learner = False
     num_workers = 1
 
     def run(self, work: Callable[[Item], Result], items: Sequence[Item]) -> Iterator[tuple[int, Result]]:
         for index, item in enumerate(items):
             yield index, work(item)
+
+    def run_on_each(self, work: Callable[[Item], Result], item: Item) -> list[Result]:
+        return [work(item)]
 
     def put(self, folder: Path) -> Parcel:
         raise NotImplementedError("Work in this process needs no copies.")

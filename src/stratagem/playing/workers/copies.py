@@ -6,12 +6,14 @@ An engine does not travel. In its place goes a description, from which a worker 
 from __future__ import annotations
 
 import io
+import os
 import pickle
-from collections.abc import Iterator, Mapping, Sequence
+import socket
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
-from stratagem.base.errors import CannotCompute
+from stratagem.base.errors import CannotCompute, StratagemError
 from stratagem.language.engines.base import TrainableEngine
 from stratagem.language.engines.caches import reset_caches
 from stratagem.language.engines.open import is_opened, open_engine, served_by, serving, spec_of
@@ -22,6 +24,7 @@ from stratagem.playing.match import Setup
 from stratagem.playing.records import Episode
 from stratagem.playing.scheduler import play
 from stratagem.playing.workers.models import CarriedModel, ModelCarrier, copy_of, number_of, own_item
+from stratagem.playing.workers.plan import current
 from stratagem.playing.workers.threads import use_threads
 
 
@@ -62,11 +65,15 @@ class ShardCarrier(ModelCarrier):
                 f"A player or a game of {setups[0].match.text} cannot be sent to a worker: {error}; define it at the "
                 "top level of a module, or leave `workers=` out."
             ) from error
-        engines = tuple(self._engine(engine, names) for engine, names in pickler.engines.items())
+        engines = tuple(
+            self.engine(engine, names, is_base_trained=engine.version("") > 0)
+            for engine, names in pickler.engines.items()
+        )
         return CarriedShard(data.getvalue(), engines, serving(), self.plan.threads_per_worker)
 
-    def _engine(self, engine: TrainableEngine, adapters: set[str]) -> CarriedEngine:
-        model = self.model(engine.lm, adapters, is_base_trained=engine.version("") > 0)
+    def engine(self, engine: TrainableEngine, adapters: Iterable[str], *, is_base_trained: bool) -> CarriedEngine:
+        """Describe an engine with the present weights of some adapters, and of the base if it is trained."""
+        model = self.model(engine.lm, adapters, is_base_trained=is_base_trained)
         versions = {weights.adapter: engine.version(weights.adapter) for weights in model.weights}
         return CarriedEngine(number_of(engine), spec_of(engine), model, versions)
 
@@ -91,7 +98,48 @@ def _trainable(engine: Any) -> TrainableEngine:
     return engine  # type: ignore[no-any-return]
 
 
+def run_on_copies(
+    engine: TrainableEngine,
+    adapters: Iterable[str],
+    work: Callable[[TrainableEngine], Any],
+    *,
+    is_base_trained: bool,
+) -> list[CopyOutcome]:
+    """Do the same work with the copy of an engine in each worker, under the present weights."""
+    plan = current()
+    with ShardCarrier(plan, sends_gathered=True) as carrier:
+        carried = carrier.engine(engine, adapters, is_base_trained=is_base_trained)
+        task = _CopyTask(carried, serving(), plan.threads_per_worker, work)
+        return plan.workers.run_on_each(_work_with_copy, task)
+
+
 # --- in a worker
+
+
+class _CopyTask(NamedTuple):
+    engine: CarriedEngine
+    serving: TrainableEngineSpec
+    num_threads: int
+    work: Callable[[TrainableEngine], Any]
+
+
+class CopyOutcome(NamedTuple):
+    """Result of work with one worker's copy of an engine, or the sentence that refused it."""
+
+    process: str
+    """Number of the worker's process, and its machine."""
+    value: Any = None
+    error: StratagemError | None = None
+
+
+def _work_with_copy(task: _CopyTask) -> CopyOutcome:
+    use_threads(task.num_threads)
+    process = f"process {os.getpid()} on {socket.gethostname()}"
+    try:
+        with served_by(task.serving):
+            return CopyOutcome(process, task.work(_copy(task.engine)))
+    except StratagemError as error:
+        return CopyOutcome(process, error=error)
 
 
 def play_shard(shard: CarriedShard) -> list[Episode]:

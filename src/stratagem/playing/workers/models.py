@@ -58,8 +58,10 @@ class CarriedModel:
 class ModelCarrier:
     """Sender of models; within its context the weights of an adapter are written once."""
 
-    def __init__(self, plan: WorkersPlan) -> None:
+    def __init__(self, plan: WorkersPlan, *, sends_gathered: bool = False) -> None:
+        """`sends_gathered` sends weights, too, that the copies are noted to have: they have changed since."""
         self.plan = plan
+        self._sends_gathered = sends_gathered
         self._weights: dict[tuple[int, str], CarriedWeights] = {}
 
     def __enter__(self) -> Self:
@@ -83,7 +85,8 @@ class ModelCarrier:
         if known not in self._weights:
             files: tuple[str, Parcel | None] = ("", None)
             if is_written:
-                files = (_gathered[lm], None) if not adapter and lm in _gathered else self._write_model(lm, adapter)
+                gathered = not adapter and lm in _gathered and not self._sends_gathered
+                files = (_gathered[lm], None) if gathered else self._write_model(lm, adapter)
             self._weights[known] = CarriedWeights(adapter, weights_of(lm, adapter)[0].requires_grad, *files)
         return self._weights[known]
 

@@ -18,6 +18,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from itertools import count
 from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
 
@@ -82,14 +83,28 @@ class Processes(Workers):
                     yield index, result
             except BrokenProcessPool as error:
                 losses += 1
-                self._end(pool)
-                if self._closed:
-                    raise WorkersLost("The workers were ended while they had work.") from error
-                if losses == _LOSSES:
-                    raise WorkersLost(
-                        f"{losses} worker processes ended in a row while {len(left)} units of work were left: they may "
-                        "need more memory than there is, so take fewer `workers=`."
-                    ) from error
+                self._note_loss(pool, losses, len(left), error)
+
+    def run_on_each(self, work: Callable[[Item], Result], item: Item) -> list[Result]:
+        for losses in range(1, _LOSSES + 1):
+            pool = self._begin_pool()
+            try:
+                futures = [pool.submit(_do_beside_others, work, item) for _ in range(self._number)]
+                return [future.result() for future in futures]
+            except BrokenProcessPool as error:
+                self._note_loss(pool, losses, self._number, error)
+        raise AssertionError("the last loss raises an error")
+
+    def _note_loss(self, pool: ProcessPoolExecutor, losses: int, num_left: int, error: BrokenProcessPool) -> None:
+        """End a pool that lost a process; an error where the workers were ended, or were lost too often in a row."""
+        self._end(pool)
+        if self._closed:
+            raise WorkersLost("The workers were ended while they had work.") from error
+        if losses == _LOSSES:
+            raise WorkersLost(
+                f"{losses} worker processes ended in a row while {num_left} units of work were left: they may "
+                "need more memory than there is, so take fewer `workers=`."
+            ) from error
 
     def _begin_pool(self) -> ProcessPoolExecutor:
         if self._pool is not None and not self._handed.covers(handed_files()):
@@ -98,7 +113,8 @@ class Processes(Workers):
             if self._pool is None:
                 context, self._handed = multiprocessing.get_context("spawn"), deepcopy(handed_files())
                 ends, self._stop = context.Pipe(duplex=False)
-                begin = Begin(ends, self._num_threads, self._handed, visible_devices(), context.Value("i", 0), _hook())
+                numbers, meeting = context.Value("i", 0), context.Barrier(self._number)
+                begin = Begin(ends, self._num_threads, self._handed, visible_devices(), numbers, _hook(), meeting)
                 self._pool = ProcessPoolExecutor(self._number, context, initializer=begin)
             return self._pool
 
@@ -140,6 +156,16 @@ def _do_work(work: Callable[[Item], Result], item: Item) -> Result:
         return work(item)
 
 
+_meetings: list[Barrier] = []
+"""Barrier of the processes of this pool, in a worker process."""
+
+
+def _do_beside_others(work: Callable[[Item], Result], item: Item) -> Result:
+    """Do a unit of work once every process of the pool has taken one, so that none takes two."""
+    _meetings[-1].wait()
+    return _do_work(work, item)
+
+
 @dataclass
 class Begin:
     """Beginning of a worker process."""
@@ -155,10 +181,14 @@ class Begin:
     """Shared counter, from which each process takes its number."""
     hook: Callable[..., None] | None = None
     """Function that prints warnings; None for that of Python."""
+    meeting: Barrier | None = None
+    """Barrier at which all processes of the pool wait for each other."""
 
     def __call__(self) -> None:
         if self.hook is not None:
             warnings.showwarning = self.hook
+        if self.meeting is not None:
+            _meetings.append(self.meeting)
         load_again(self.given)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         threading.Thread(target=self._watch, daemon=True).start()

@@ -92,6 +92,8 @@ class _Outcome:
 class RankWorkers(Workers):
     """All ranks of the process group, this one among them; made by the first."""
 
+    beside_learner = False
+
     def __init__(self, place: RankPlace) -> None:
         join(place)
         self._size = place.size
@@ -112,6 +114,12 @@ class RankWorkers(Workers):
         given = [_Share(work, [items[index] for index in share]) for share in shares]
         for share, results in zip(shares, self.call(_do_share, given), strict=True):
             yield from zip(share, results, strict=True)
+
+    def run_on_each(self, work: Callable[[Item], Result], item: Item) -> list[Result]:
+        return [results[0] for results in self.call_alike(_do_share, _Share(work, [item]))]
+
+    def worker_name(self, number: int) -> str:
+        return f"rank {number} of {self._size}"
 
     def call(self, function: Callable[[Any], Any], arguments: Sequence[Any]) -> list[Any]:
         """Carry out a function on every rank, each with its own argument, and return the results."""

@@ -98,6 +98,13 @@ class RayWorkers(Workers):
         pool = ActorPool(self._actors)
         yield from pool.map_unordered(lambda actor, pair: actor.do.remote(work, *pair), list(enumerate(items)))
 
+    def run_on_each(self, work: Callable[[Item], Result], item: Item) -> list[Result]:
+        actors = self._actors  # before Ray is asked, since this connects to it
+        import ray
+
+        pairs: list[tuple[int, Result]] = ray.get([actor.do.remote(work, 0, item) for actor in actors])
+        return [result for _, result in pairs]
+
     def put(self, folder: Path) -> Parcel:
         self.reach()  # without a connection Ray begins a cluster of its own
         import ray
