@@ -137,6 +137,10 @@ class GameBots:
         """Plans of the best responses to all policies by seat."""
         return self._plans([respond(self.oracle, one.policy) for one in self.policies])
 
+    def see_all(self, policy: Floats) -> float:
+        """Return what a pool of the best response alone sees, which must be the exact figure."""
+        return pool_figures(self.oracle, policy, self._plans([respond(self.oracle, policy)]), np.array([[0]]))[1][0]
+
     def orders(self, bank: str, policy: AtlasPolicy) -> Ints:
         """Return the bots of each draw in the order in which its pools take them."""
         if bank == "lists":
@@ -221,6 +225,7 @@ def measure(bots: GameBots, one: AtlasPolicy, random: float) -> dict[str, Any]:
         "stage": one.stage,
         "exact": of_policy(oracle, one.policy).exploitability,
         "random": random,
+        "control": bots.see_all(one.policy),
         "distance": distance_from_even(oracle, one.policy),
         "scripts": len(bots.scripts[0]),
         "seen": {
