@@ -7,22 +7,20 @@ Call it from the project's root, in a clean clone. Finished runs are skipped, in
 `base`, `smollm2`, `gemma`  `known` with larger models.
 `tables`  Writes the probabilities of every policy once, into a file of its run's folder.
 `cost`    Prints the time of the finished runs by the clock.
-`dataset`  Writes all policies into one file, `--out`; its card is experiments/atlas_card.md.
 
-`experiments/atlas_adversaries.py` then measures them without any model; `experiments/atlas_table.py` has the figures.
+`experiments/atlas_adversaries.py` then measures them without any model, `experiments/atlas_table.py` has the figures,
+and `experiments/atlas_dataset.py` writes all policies into one file.
 """
 
 from __future__ import annotations
 
-import gzip
-import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from drawn_agents import list_games
@@ -30,8 +28,6 @@ from drawn_agents_table import FAMILIES
 from experiment import command_line, run
 from result_tables import FinishedRun, finished
 
-from stratagem.base.files import write_file
-from stratagem.base.provenance import provenance
 from stratagem.games.catalogue import make_game
 from stratagem.games.drawn.solution import scale_form
 from stratagem.games.drawn.worth import even_policy
@@ -153,11 +149,16 @@ def method_run(folder: Path, name: str, game: AtlasGame, method: str, seed: int)
     return PlannedRun(f"{name}-{method}-{seed}", tuple(RECIPES / one for one in way.recipes), own)
 
 
+def row_of(game: str, model: str) -> str:
+    """Return the first part of the names of runs of a game and model."""
+    return game if model == TINY else f"{game}-{model}"
+
+
 def known(folder: Path, seeds: Iterable[int], model: str = TINY) -> Iterator[PlannedRun]:
     """Yield the runs in known games, the first seed of every game and way before the second."""
     for seed in seeds:
         for name, game in KNOWN.items():
-            row = name if model == TINY else f"{name}-{model}"
+            row = row_of(name, model)
             yield sft_run(row, game, seed, model)
             yield from (method_run(folder, row, game, method, seed) for method in METHODS)
 
@@ -195,15 +196,21 @@ class AtlasPolicy:
     """`middle` or `end` of the run; the middle of KTO is the cloning before it."""
     policy: Floats
 
+    model: str = TINY
+
     @property
     def name(self) -> str:
         """Name of the policy."""
-        return f"{self.game}-{self.method}-{self.seed}@{self.stage}"
+        return f"{self._row}-{self.method}-{self.seed}@{self.stage}"
 
     @property
     def family(self) -> str:
         """Runs that start from one SFT model, which are no independent observations."""
-        return f"{self.game}-{self.seed}"
+        return f"{self._row}-{self.seed}"
+
+    @property
+    def _row(self) -> str:
+        return row_of(self.game, self.model)
 
 
 @lru_cache(maxsize=4)
@@ -240,7 +247,7 @@ def extract(one: FinishedRun) -> dict[str, Floats]:
     path = one.path / TABLES
     if not path.is_file():
         text = one.folder.config_data()["games"][0]
-        labels = labels_of(one.path, method_of(one))
+        labels = labels_of(one.path, parts_of(one).method)
         tree = scaled_oracle(text).tree
         made = {
             stage: policy_on(
@@ -255,61 +262,49 @@ def extract(one: FinishedRun) -> dict[str, Floats]:
         return {stage: stored[stage] for stage in stored.files}
 
 
-def game_of(one: FinishedRun) -> str:
-    """Return the name of a run's game in the atlas."""
-    return one.stem.rpartition("-")[0]
+class RunParts(NamedTuple):
+    """Parts of the name of a run."""
+
+    game: str
+    method: str
+    model: str
 
 
-def method_of(one: FinishedRun) -> str:
-    """Return the way of training of a run."""
-    return one.stem.rpartition("-")[2]
+def parts_of(one: FinishedRun) -> RunParts:
+    """Return the parts of the name of a run, GAME-METHOD-SEED or GAME-MODEL-METHOD-SEED."""
+    game, *model, method = one.stem.split("-")
+    return RunParts(game, method, model[0] if model else TINY)
 
 
 def read_policies(folder: Path) -> dict[str, list[AtlasPolicy]]:
     """Return the policies of all finished runs by game; a run in a drawn game has its end alone."""
     found: dict[str, list[AtlasPolicy]] = defaultdict(list)
     for one in finished(folder):
-        if method_of(one) not in (SFT, *METHODS):
-            continue
-        game, text = game_of(one), one.folder.config_data()["games"][0]
+        (game, method, model), text = parts_of(one), one.folder.config_data()["games"][0]
         for stage, policy in extract(one).items():
             if stage == "end" or game in KNOWN:
-                found[game].append(AtlasPolicy(game, text, method_of(one), one.seed, stage, policy))
+                found[game].append(AtlasPolicy(game, text, method, one.seed, stage, policy, model))
     return {game: sorted(found[game], key=lambda one: one.name) for game in sorted(found)}
-
-
-def write_dataset(folder: Path, out: Path) -> None:
-    """Write all policies as compressed JSON, a line for each game and for each policy after it."""
-    lines = [json.dumps({"made_by": provenance(), "format": 1})]
-    for game, policies in read_policies(folder).items():
-        tree = scaled_oracle(policies[0].text).tree
-        sets = [[known.seat, known.view.info_key, known.actions] for known in tree.information_sets]
-        lines.append(json.dumps({"game": game, "text": policies[0].text, "sets": sets}))
-        for one in policies:
-            row: dict[str, Any] = {"policy": one.name, "method": one.method, "seed": one.seed, "stage": one.stage}
-            lines.append(json.dumps(row | {"probabilities": [round(float(p), 6) for p in one.policy]}))
-    out.parent.mkdir(parents=True, exist_ok=True)
-    write_file(out, gzip.compress("\n".join(lines).encode(), mtime=0))
 
 
 def cost_lines(folder: Path) -> Iterator[str]:
     """Yield the number of finished runs and their seconds by the clock, by game and way of training."""
     seconds: dict[str, list[float]] = defaultdict(list)
     for one in finished(folder):
-        name = "drawn" if game_of(one).startswith("drawn") else game_of(one)
+        game, method, model = parts_of(one)
+        name = f"{row_of(game if game in KNOWN else 'drawn', model)} {method}"
         ends = (datetime.fromisoformat(text) for text in (one.folder.info().begun, one.folder.status().since))
         begun, ended = ends
-        seconds[f"{name} {method_of(one)}"].append((ended - begun).total_seconds())
+        seconds[name].append((ended - begun).total_seconds())
     yield from (f"{name}: {len(some)} runs, {np.mean(some):.0f} s each" for name, some in sorted(seconds.items()))
     every = [second for some in seconds.values() for second in some]
     yield f"{len(every)} runs, {sum(every) / 3600.0:.2f} h"
 
 
 def main() -> None:
-    """Make the runs of a part, their tables, or the data set."""
-    studies = ["known", "drawn", "base", "smollm2", "gemma", "tables", "cost", "dataset"]
+    """Make the runs of a part, or their tables."""
+    studies = ["known", "drawn", "base", "smollm2", "gemma", "tables", "cost"]
     parser = command_line(__doc__, studies, seeds=range(0))
-    parser.add_argument("--out", type=Path, default=Path("docs/results/atlas-policies.json.gz"), help="data set")
     asked = parser.parse_args()
     folder: Path = asked.folder
     folder.mkdir(parents=True, exist_ok=True)
@@ -318,8 +313,6 @@ def main() -> None:
             print(f"{game}: {len(policies)} policies", flush=True)
     elif asked.study == "cost":
         print("\n".join(cost_lines(folder)))
-    elif asked.study == "dataset":
-        write_dataset(folder, asked.out)
     elif asked.study == "drawn":
         run(drawn(folder, asked.seeds or DRAWN_SEEDS), asked)
     else:

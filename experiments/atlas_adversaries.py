@@ -221,6 +221,7 @@ def measure(bots: GameBots, one: AtlasPolicy, random: float) -> dict[str, Any]:
         "text": one.text,
         "family": one.family,
         "method": one.method,
+        "model": one.model,
         "seed": one.seed,
         "stage": one.stage,
         "exact": of_policy(oracle, one.policy).exploitability,

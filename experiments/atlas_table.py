@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from atlas import KNOWN, method_of
+from atlas import KNOWN
 from atlas_adversaries import DRAWS, FOLDER
 from atlas_statistics import Clusters, bootstrap_interval, clustered_figure, low_quantile, rank_correlations
 from dots import Dot, picture
@@ -195,7 +195,10 @@ def rules(rows: Sequence[Row]) -> Iterator[Row]:
     for cell in cells_of(defined):
         least = None
         for part, (chosen, draws) in parts.items():
-            draws = draws if cell[0] in POOLS else slice(None)
+            if cell[0] in BUDGETS:
+                if part == "pools":
+                    continue
+                draws = slice(None)
 
             def shares(row: Row, cell: Cell = cell, draws: slice = draws) -> list[float] | None:
                 values = seen(row, cell, draws)
@@ -212,11 +215,20 @@ def rules(rows: Sequence[Row]) -> Iterator[Row]:
                     for game, own in found.items()
                 }
                 row = figure_row(held, games=True)
-                yield {"part": part, "kind": cell[0], "size": cell[1], "least": least, **row, "verdict": verdict(row)}
+                yield {
+                    "part": part,
+                    "kind": cell[0],
+                    "size": cell[1],
+                    "least": least,
+                    **row,
+                    "verdict": verdict(least, row),
+                }
 
 
-def verdict(row: Row) -> str:
+def verdict(least: float, row: Row) -> str:
     """Return whether a rule holds: not where the whole interval is below its promise."""
+    if least <= 0.0:
+        return "empty"
     if row["high"] < COVER:
         return "fails"
     return "holds" if row["low"] >= HOLDS else "not shown"
@@ -302,7 +314,7 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="JSON file")
     asked = parser.parse_args()
     found = summarise(read_rows(asked.folder))
-    runs = [{"run": one.folder.name, **one.provenance()} for one in finished(asked.folder) if method_of(one)]
+    runs = [{"run": one.folder.name, **one.provenance()} for one in finished(asked.folder)]
     asked.out.parent.mkdir(parents=True, exist_ok=True)
     write_results(asked.out, {"made_by": provenance(), **found, "runs": runs})
     dots = [

@@ -16,6 +16,7 @@ from atlas import AtlasPolicy, even_play, scaled_oracle
 from atlas_adversaries import GameBots, RandomLists, distance_from_even, limit_figures, pool_figures, respond, seat_gain
 from atlas_exploiters import TableOpponent, learn, search
 from atlas_statistics import bootstrap_interval, clustered_figure, low_quantile, rank_correlations
+from result_tables import FinishedRun
 from scipy.stats import kendalltau, spearmanr
 
 from stratagem.games.catalogue import make_game
@@ -24,6 +25,7 @@ from stratagem.language.models.run_models import RunModel, RunModels, write_run_
 from stratagem.measure.exploitability.exact import exact, of_policy
 from stratagem.measure.tree_policy import policy_on
 from stratagem.players.catalogue import make_player
+from stratagem.training.runs.folder import RunFolder
 
 ROOT = Path(__file__).resolve().parents[2]
 KUHN = "kuhn(hands=1)"
@@ -89,6 +91,16 @@ def test_labels_are_those_of_the_first_and_the_last_step(labels, tmp_path):
     write_run_models(tmp_path, RunModels(models=models))
     assert atlas.labels_of(tmp_path, "grpo") == dict(zip(("middle", "end"), labels, strict=True))
     assert atlas.labels_of(tmp_path, atlas.SFT) == {"end": "start"}
+
+
+@pytest.mark.parametrize("model", ["tiny", "smollm2"])
+def test_names_of_policies_lead_back_to_their_runs(model, tmp_path):
+    planned = next(iter(atlas.known(tmp_path, (3,), model)))
+    one = AtlasPolicy("kuhn", KUHN, "sft", 3, "end", np.zeros(0), model)
+    assert one.name == f"{planned.name}@end"
+    stem, _, seed = planned.name.rpartition("-")
+    assert atlas.parts_of(FinishedRun(stem, int(seed), RunFolder(tmp_path))) == ("kuhn", "sft", model)
+    assert one.family == planned.name.replace("-sft", "")
 
 
 # --- adversaries
@@ -237,7 +249,8 @@ def row_of(game, method, seed, exact_figure, share, stage="end", distance=0.3):
     name = f"{game}-{method}-{seed}@{stage}"
     return {
         "policy": name, "game": game, "text": game, "family": f"{game}-{seed}", "method": method, "seed": seed,
-        "stage": stage, "exact": exact_figure, "control": exact_figure, "random": 1.0, "distance": distance, "scripts": 4, "seen": seen,
+        "stage": stage, "exact": exact_figure, "control": exact_figure, "random": 1.0, "distance": distance,
+        "scripts": 4, "seen": seen,
     }  # fmt: skip
 
 
@@ -291,6 +304,11 @@ def test_rule_fails_in_games_where_less_is_seen(summary):
     assert found["lists", 20, "pools"]["verdict"] == "holds"
     assert found["lists", 20, "games"]["verdict"] == "fails"
     assert found["lists", 20, "games"]["mean"] == 0.0
+
+
+def test_rule_that_promises_nothing_is_empty():
+    assert atlas_table.verdict(0.0, {"low": 1.0, "high": 1.0}) == "empty"
+    assert atlas_table.verdict(0.1, {"low": 0.5, "high": 0.95}) == "not shown"
 
 
 def test_tests_are_corrected_over_the_declared_families(summary):
