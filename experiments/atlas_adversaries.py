@@ -141,6 +141,11 @@ class GameBots:
         """Return what a pool of the best response alone sees, which must be the exact figure."""
         return pool_figures(self.oracle, policy, self._plans([respond(self.oracle, policy)]), np.array([[0]]))[1][0]
 
+    def see_by_scripts(self, policy: Floats) -> float:
+        """Return what the pool of all scripts sees."""
+        number = len(self.scripts[0])
+        return pool_figures(self.oracle, policy, self.scripts, np.arange(number)[None], [number])[number][0]
+
     def orders(self, bank: str, policy: AtlasPolicy) -> Ints:
         """Return the bots of each draw in the order in which its pools take them."""
         if bank == "lists":
@@ -152,7 +157,9 @@ class GameBots:
         return np.array([generator.permutation(allowed)[: max(KS)] for _ in range(DRAWS)])
 
 
-def pool_figures(oracle: Oracle, policy: Floats, plans: Sequence[Floats], orders: Ints) -> dict[int, list[float]]:
+def pool_figures(
+    oracle: Oracle, policy: Floats, plans: Sequence[Floats], orders: Ints, sizes: Sequence[int] = KS
+) -> dict[int, list[float]]:
     """Return what pools see of a policy, by their size and draw; sizes beyond the number of bots are left out."""
     form = oracle.form
     own, seats = form.plans(policy), range(len(plans))
@@ -162,7 +169,7 @@ def pool_figures(oracle: Oracle, policy: Floats, plans: Sequence[Floats], orders
         bots = plans[seat] @ gains - gains @ own[seat]
         total += np.maximum.accumulate(np.maximum(bots[orders], 0.0), axis=1)
     found = total / len(plans)
-    return {k: found[:, k - 1].tolist() for k in KS if k <= orders.shape[1]}
+    return {k: found[:, k - 1].tolist() for k in sizes if k <= orders.shape[1]}
 
 
 def budget_figures(oracle: Oracle, policy: Floats, key: Key) -> dict[str, dict[int, list[float]]]:
@@ -214,6 +221,7 @@ def measure(bots: GameBots, one: AtlasPolicy, random: float) -> dict[str, Any]:
         name: pool_figures(oracle, one.policy, plans, bots.orders(name, one))
         for name, plans in (("scripts", bots.scripts), ("lists", bots.lists), ("responses", bots.responses))
     }
+    seen["whole"] = {1: [bots.see_by_scripts(one.policy)]}
     seen |= {**budget_figures(oracle, one.policy, key), "limit": limit_figures(oracle, one.policy, key)}
     return {
         "policy": one.name,

@@ -33,14 +33,15 @@ LEAST = 0.05
 """Exact exploitability, as a share of random play's, below which no share of it is computed."""
 THRESHOLDS = (0.1, 0.25, 0.5)
 """Thresholds of a verdict, as shares of random play's exploitability."""
-POOLS, BUDGETS = ("scripts", "lists", "responses"), ("learn", "search", "limit")
+POOLS, BUDGETS = ("scripts", "lists", "responses"), ("whole", "learn", "search", "limit")
+"""Kinds of adversaries: those with draws of pools, and others; `whole` is one pool of all scripts of a game."""
 RANKED: Mapping[str, Mapping[str, int]] = {
     "pools": dict.fromkeys(POOLS, 10),
     "budgets": {"learn": 1_000, "search": 100, "limit": 50},
 }
 """Size of each kind of adversary by family of rank tests; the largest that there is, where there are fewer scripts."""
 SHARES: Mapping[str, tuple[tuple[str, int], tuple[str, int]]] = {
-    "scripts at 2 less lists at 2": (("scripts", 2), ("lists", 2)),
+    "all scripts less lists at 20": (("whole", 1), ("lists", 20)),
     "learn at 1000 less lists at 20": (("learn", 1_000), ("lists", 20)),
     "search at 100 less lists at 20": (("search", 100), ("lists", 20)),
     "limit at 50 less lists at 20": (("limit", 50), ("lists", 20)),

@@ -151,6 +151,9 @@ def test_larger_pools_of_a_draw_see_no_less(kuhn):
         assert (np.diff(columns, axis=0) >= 0.0).all()
         assert columns.max() <= of_policy(kuhn, policies[0].policy).exploitability + 1e-12
     assert set(bots.orders("responses", policies[1]).ravel()) == {0, 2}
+    assert bots.see_by_scripts(policies[0].policy) >= max(
+        pool_figures(kuhn, policies[0].policy, bots.scripts, bots.orders("scripts", policies[0]))[10]
+    )
     assert bots.see_all(policies[0].policy) == pytest.approx(of_policy(kuhn, policies[0].policy).exploitability)
     assert (
         bots.orders("lists", policies[0]).size
@@ -244,6 +247,7 @@ def row_of(game, method, seed, exact_figure, share, stage="end", distance=0.3):
     values = [exact_figure * share] * 4
     seen = {kind: {"2": values, "10": values} for kind in atlas_table.POOLS}
     seen["lists"]["20"] = values
+    seen["whole"] = {"1": values[:1]}
     sizes = {"learn": "1000", "search": "100", "limit": "50"}
     seen |= {kind: {size: [exact_figure]} for kind, size in sizes.items()}
     name = f"{game}-{method}-{seed}@{stage}"
@@ -318,7 +322,7 @@ def test_tests_are_corrected_over_the_declared_families(summary):
     assert set(by_name) == set(atlas_table.SHARES)
     assert by_name["learn at 1000 less lists at 20"]["difference"] == pytest.approx(0.7)
     assert by_name["learn at 1000 less lists at 20"]["p"] == pytest.approx(2 / 2**6)
-    assert by_name["scripts at 2 less lists at 2"]["difference"] == 0.0
+    assert by_name["all scripts less lists at 20"]["difference"] == 0.0
 
 
 def test_tables_can_be_printed_and_stored(summary, capsys):
