@@ -235,11 +235,10 @@ def labels_of(path: Path, method: str) -> dict[str, str]:
         return {"end": "start"}
     models = read_run_models(path).models
     steps = {int(step): label for label in models if (step := label.partition("/")[0]).isdecimal()}  # STEP or STEP/NAME
-    if len(steps) < 2:
-        raise SystemExit(
-            f"{path} has the models {', '.join(models)}, and two steps are needed: the middle and the end."
-        )
-    return {"middle": steps[min(steps)], "end": steps[max(steps)]}
+    middle = min(steps) if method == "kto" else ITERATIONS // 2
+    if len(steps) < 2 or middle not in steps:
+        raise SystemExit(f"{path} has no policy of the middle: its models are {', '.join(models)}.")
+    return {"middle": steps[middle], "end": steps[max(steps)]}
 
 
 def extract(one: FinishedRun) -> dict[str, Floats]:

@@ -85,12 +85,25 @@ def test_recipes_of_all_methods_can_be_composed(method, tmp_path):
     assert recipe.style == "bare"
 
 
-@pytest.mark.parametrize("labels", [("20", "40"), ("9", "40"), ("20/main", "40/main")])
-def test_labels_are_those_of_the_first_and_the_last_step(labels, tmp_path):
-    models = dict.fromkeys(("base", "start", "last", "best", *reversed(labels)), RunModel(model="tiny"))
+@pytest.mark.parametrize(
+    ("method", "labels"),
+    [
+        ("grpo", {"middle": "20", "end": "40"}),
+        ("league", {"middle": "20/main", "end": "40/main", "other": "10/main"}),
+        ("kto", {"middle": "22", "end": "82", "other": "last/kto"}),
+    ],
+)
+def test_labels_are_those_of_the_middle_and_the_end(method, labels, tmp_path):
+    models = dict.fromkeys(("base", "start", "last", "best", *labels.values()), RunModel(model="tiny"))
     write_run_models(tmp_path, RunModels(models=models))
-    assert atlas.labels_of(tmp_path, "grpo") == dict(zip(("middle", "end"), labels, strict=True))
+    assert atlas.labels_of(tmp_path, method) == {stage: labels[stage] for stage in ("middle", "end")}
     assert atlas.labels_of(tmp_path, atlas.SFT) == {"end": "start"}
+
+
+def test_run_without_a_middle_is_refused(tmp_path):
+    write_run_models(tmp_path, RunModels(models=dict.fromkeys(("start", "10", "40"), RunModel(model="tiny"))))
+    with pytest.raises(SystemExit, match="no policy of the middle: its models are start, 10, 40"):
+        atlas.labels_of(tmp_path, "grpo")
 
 
 @pytest.mark.parametrize("model", ["tiny", "smollm2"])
