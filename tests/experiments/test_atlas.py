@@ -88,8 +88,8 @@ def test_recipes_of_all_methods_can_be_composed(method, tmp_path):
 @pytest.mark.parametrize(
     ("method", "labels"),
     [
-        ("grpo", {"middle": "20", "end": "40"}),
-        ("league", {"middle": "20/main", "end": "40/main", "other": "10/main"}),
+        ("grpo", {"middle": "30", "end": "60"}),
+        ("league", {"middle": "30/main", "end": "60/main", "other": "10/main"}),
         ("kto", {"middle": "22", "end": "82", "other": "last/kto"}),
     ],
 )
