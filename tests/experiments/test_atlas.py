@@ -1,13 +1,17 @@
 """The atlas: its plan, its adversaries on tables, and its statistics over clusters."""
 
+import gzip
 import json
+import sys
 import tomllib
 from collections import Counter
 from pathlib import Path
 from random import Random
+from types import SimpleNamespace
 
 import atlas
 import atlas_adversaries
+import atlas_dataset
 import atlas_statistics
 import atlas_table
 import numpy as np
@@ -114,6 +118,35 @@ def test_names_of_policies_lead_back_to_their_runs(model, tmp_path):
     stem, _, seed = planned.name.rpartition("-")
     assert atlas.parts_of(FinishedRun(stem, int(seed), RunFolder(tmp_path))) == ("kuhn", "sft", model)
     assert one.family == planned.name.replace("-sft", "")
+
+
+def test_tables_of_a_run_are_extracted_once(kuhn, tmp_path, monkeypatch):
+    folder, asked = SimpleNamespace(path=tmp_path, config_data=lambda: {"games": [KUHN]}), []
+
+    def make(text, game):
+        asked.append(text)
+        return make_player("Bluffer", game)
+
+    monkeypatch.setattr(atlas, "own_text", lambda path, label: {"start": "dir:base/model"}[label])
+    monkeypatch.setattr(atlas, "make_player", make)
+    one = FinishedRun("kuhn-sft", 1, folder)
+    for _ in range(2):
+        assert atlas.extract(one)["end"].tolist() == played(kuhn, "Bluffer").tolist()
+    assert asked == ["lm(dir:base/model, style=bare, mode=direct, temperature=1.0)"]
+
+
+def test_data_set_has_a_number_for_every_action_and_a_card(kuhn, tmp_path, monkeypatch):
+    made = [
+        {"made_by": {"commit": "abc"}, "format": 1},
+        atlas_dataset.game_line("kuhn", KUHN, kuhn.tree),
+        {"policy": "kuhn-sft-1@end", "probabilities": even_play(kuhn).tolist()},
+    ]
+    monkeypatch.setattr(atlas_dataset, "lines", lambda folder: made)
+    monkeypatch.setattr(sys, "argv", ["atlas_dataset.py", "runs/atlas", str(tmp_path / "p.json.gz")])
+    atlas_dataset.main()
+    _, game, policy = map(json.loads, gzip.decompress((tmp_path / "p.json.gz").read_bytes()).decode().splitlines())
+    assert sum(len(actions) for _, _, actions in game["sets"]) == len(policy["probabilities"])
+    assert "1 policies of language models in 1 games" in (tmp_path / "README.md").read_text()
 
 
 # --- adversaries
