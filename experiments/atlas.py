@@ -46,8 +46,6 @@ DRAWN_SEEDS = range(1, 3)
 """Seeds in drawn games."""
 ITERATIONS = 60
 """Iterations of the online ways of training; the middle policy is that of half of them."""
-LEARNING_RATE = "1e-3"
-"""Learning rate of the online ways; with that of the recipes policies hardly move from SFT in so few iterations."""
 CFR = ("cfr:2", "cfr:5", "cfr:10", "cfr:40")
 """Teachers by seed: averages of CFR, which err the less the more iterations they have."""
 DILEMMA = ("GenerousTFT", "Pavlov", "TitForTat", "FirmButFair")
@@ -63,13 +61,15 @@ class AtlasGame(NamedTuple):
 
     text: str
     teachers: Sequence[str] = CFR
+    learning_rate: str = "1e-3"
+    """Learning rate of the online ways; with the smaller ones of the recipes policies hardly move from SFT."""
 
 
 KNOWN: Mapping[str, AtlasGame] = {
     "kuhn": AtlasGame("kuhn(hands=1)"),
     "leduc": AtlasGame("leduc"),
     "dice": AtlasGame("spiel:liars_dice(dice_sides=4)"),
-    "ipd": AtlasGame("ipd(rounds=3)", DILEMMA),
+    "ipd": AtlasGame("ipd(rounds=3)", DILEMMA, "3e-4"),  # with 1e-3 a policy ended at defection, an equilibrium
 }
 RECIPES, SFT = Path("recipes"), "sft"
 TINY = "tiny"
@@ -148,7 +148,7 @@ def method_run(folder: Path, name: str, game: AtlasGame, method: str, seed: int)
         own |= {"final_evaluation.opponents": '["random"]', "final_evaluation.episodes": "2"}
     else:
         own |= {**_ONLINE, **_SHORT, "sft.epochs": "0", f"{way.stage}.iterations": str(ITERATIONS)}
-        own |= {f"{way.stage}.optimizer.learning_rate": LEARNING_RATE}
+        own |= {f"{way.stage}.optimizer.learning_rate": game.learning_rate}
     return PlannedRun(f"{name}-{method}-{seed}", tuple(RECIPES / one for one in way.recipes), own)
 
 
