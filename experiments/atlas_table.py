@@ -105,11 +105,10 @@ def clusters(rows: Iterable[Row], value: Callable[[Row], Sequence[float] | None]
 
 
 def figure_row(found: Clusters, games: bool) -> Row:
-    """Return a clustered mean with its interval; over games, too, where `games`."""
-    row: Row = {"games": len(found), "families": sum(map(len, found.values()))}
-    if found:
-        low, high = bootstrap_interval(found, over_games=games)
-        row |= {"mean": clustered_figure(found), "low": low, "high": high}
+    """Return a clustered mean with its interval, over games, too, where `games`; without one where nothing varies."""
+    row: Row = {"games": len(found), "families": sum(map(len, found.values())), "mean": clustered_figure(found)}
+    if len(found) > 1 if games else min(map(len, found.values())) > 1:
+        row["low"], row["high"] = bootstrap_interval(found, over_games=games)
     return row
 
 
@@ -230,9 +229,9 @@ def verdict(least: float, row: Row) -> str:
     """Return whether a rule holds: not where the whole interval is below its promise."""
     if least <= 0.0:
         return "empty"
-    if row["high"] < COVER:
+    if row.get("high", 1.0) < COVER:
         return "fails"
-    return "holds" if row["low"] >= HOLDS else "not shown"
+    return "holds" if row.get("low", 0.0) >= HOLDS else "not shown"
 
 
 def summarise(rows: Sequence[Row]) -> Row:
@@ -272,8 +271,9 @@ def mean_seen(row: Row) -> Row:
 
 
 def cell_text(row: Row, digits: int = 2) -> str:
-    """Format a mean with its interval."""
-    return f"{number(row['mean'], digits)} [{number(row['low'], digits)}, {number(row['high'], digits)}]"
+    """Format a mean with its interval, if it has one."""
+    interval = f" [{number(row['low'], digits)}, {number(row['high'], digits)}]" if "low" in row else ""
+    return number(row["mean"], digits) + interval
 
 
 def print_tables(found: Row) -> None:
@@ -321,7 +321,7 @@ def main() -> None:
     dots = [
         Dot(f"{row['kind']}, {row['size']:,}", row["mean"], row["low"], row["high"], row["kind"] == "scripts")
         for row in found["curves"]
-        if row["group"] == "all"
+        if row["group"] == "all" and "low" in row
     ]
     write_file(asked.out.with_suffix(".svg"), picture(dots, "Share of exact exploitability that is seen", 0.0, 1.0))
     print_tables(found)

@@ -361,6 +361,16 @@ def test_rule_that_promises_nothing_is_empty():
     assert atlas_table.verdict(0.1, {"low": 0.5, "high": 0.95}) == "not shown"
 
 
+def test_figure_of_a_single_cluster_has_no_interval():
+    one, two = {"kuhn": {"kuhn-1": [0.2, 0.4]}}, {"kuhn": {"kuhn-1": [0.2], "kuhn-2": [0.4]}}
+    assert "low" not in atlas_table.figure_row(one, games=False)
+    assert "low" not in atlas_table.figure_row(two, games=True)
+    assert "low" not in atlas_table.figure_row({**one, "ipd": two["kuhn"]}, games=False)
+    assert atlas_table.figure_row(two, games=False)["low"] == pytest.approx(0.2)
+    assert atlas_table.cell_text(atlas_table.figure_row(one, games=False)) == ".30"
+    assert atlas_table.verdict(0.1, atlas_table.figure_row(one, games=False)) == "not shown"
+
+
 def test_tests_are_corrected_over_the_declared_families(summary):
     assert Counter(row["family"] for row in summary["ranks"]) == {"pools": 12, "budgets": 12}
     assert all(row["p (Holm)"] >= row["p"] for row in summary["ranks"])
