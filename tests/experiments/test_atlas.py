@@ -188,15 +188,16 @@ def test_pools_of_bots_by_hand_in_kuhn(kuhn):
 
 
 def test_larger_pools_of_a_draw_see_no_less(kuhn):
-    policies = [AtlasPolicy("kuhn", KUHN, "sft", seed, "end", played(kuhn, name)) for seed, name in enumerate(
-        ("Bluffer", "Trapper", "CallingStation"))]  # fmt: skip
+    runs = (("Bluffer", "sft", 1), ("Trapper", "grpo", 1), ("CallingStation", "sft", 2))
+    policies = [AtlasPolicy("kuhn", KUHN, method, seed, "end", played(kuhn, name)) for name, method, seed in runs]
     bots = GameBots(kuhn, policies, Key(0))
     for bank, plans in (("scripts", bots.scripts), ("lists", bots.lists), ("responses", bots.responses)):
         found = pool_figures(kuhn, policies[0].policy, plans, bots.orders(bank, policies[0]))
         columns = np.array([found[k] for k in sorted(found)])
         assert (np.diff(columns, axis=0) >= 0.0).all()
         assert columns.max() <= of_policy(kuhn, policies[0].policy).exploitability + 1e-12
-    assert set(bots.orders("responses", policies[1]).ravel()) == {0, 2}
+    assert set(bots.orders("responses", policies[1]).ravel()) == {2}  # the other one starts from its SFT model
+    assert set(bots.orders("responses", policies[2]).ravel()) == {0, 1}
     assert bots.see_by_scripts(policies[0].policy) >= max(
         pool_figures(kuhn, policies[0].policy, bots.scripts, bots.orders("scripts", policies[0]))[10]
     )
@@ -216,8 +217,10 @@ def test_random_lists_are_pure_legal_and_differ(kuhn):
     assert 0.3 < np.mean([one[::2] for one in drawn]) < 0.7  # no action is the usual one
 
 
-def test_learning_and_search_find_the_best_response_with_a_large_budget(kuhn):
-    policy = played(kuhn, "CallingStation")
+@pytest.mark.parametrize("name", ["CallingStation", "AlwaysBet"])
+def test_learning_and_search_find_the_best_response_with_a_large_budget(name, kuhn):
+    """Also where the policy itself never gets, as to a pass of AlwaysBet."""
+    policy = played(kuhn, name)
     opponent, whole = TableOpponent(kuhn, policy), of_policy(kuhn, policy).exploitability
     for method, budgets in ((learn, (30, 3_000)), (search, (2, 300))):
         made = [list(method(opponent, seat, Random(1), budgets)) for seat in range(2)]
@@ -259,6 +262,8 @@ def test_bootstrap_draws_whole_clusters():
     alone = {"kuhn": {"kuhn-1": [0.0, 1.0]}, "leduc": {"leduc-1": [0.5, 1.5, 1.0]}}
     assert bootstrap_interval(alone, over_games=False) == [0.75, 0.75]
     assert bootstrap_interval(alone, over_games=True) == [0.5, 1.0]
+    uneven = {"kuhn": {"kuhn-1": [0.4]}, "leduc": {"leduc-1": [0.0], "leduc-2": [1.0]}}
+    assert bootstrap_interval(uneven, over_games=False) == pytest.approx([0.2, 0.7])
 
 
 def test_clusters_weigh_equally():
