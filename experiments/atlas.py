@@ -63,12 +63,14 @@ class AtlasGame(NamedTuple):
     teachers: Sequence[str] = CFR
     learning_rate: str = "1e-3"
     """Learning rate of the online ways; with the smaller ones of the recipes policies hardly move from SFT."""
+    num_examples: int = 3_000
+    """Examples of SFT."""
 
 
 KNOWN: Mapping[str, AtlasGame] = {
     "kuhn": AtlasGame("kuhn(hands=1)"),
-    "leduc": AtlasGame("leduc"),
-    "dice": AtlasGame("spiel:liars_dice(dice_sides=4)"),
+    "leduc": AtlasGame("leduc", num_examples=9_000),  # after 3,000 it is about as exploitable as random play
+    "dice": AtlasGame("spiel:liars_dice(dice_sides=4)", num_examples=9_000),
     "ipd": AtlasGame("ipd(rounds=3)", DILEMMA, "3e-4"),  # with 1e-3 a policy ended at defection, an equilibrium
 }
 RECIPES, SFT = Path("recipes"), "sft"
@@ -126,7 +128,7 @@ def sft_settings(game: AtlasGame, seed: int, model: AtlasModel) -> str:
     source = f'games = ["{game.text}"], teacher = "{game.teachers[seed % len(game.teachers)]}", played_by = "random"'
     return (
         f"{{ epochs = 3, batch_size = 64, optimizer = {optimizer}, {model.adapter}"
-        f"sources = [{{ {source}, num_examples = 3000 }}] }}"
+        f"sources = [{{ {source}, num_examples = {game.num_examples} }}] }}"
     )
 
 
