@@ -52,6 +52,8 @@ DILEMMA = ("GenerousTFT", "Pavlov", "TitForTat", "FirmButFair")
 """Teachers of the dilemma, where CFR's defection is an equilibrium."""
 PROMPTS = "style=bare, mode=direct, temperature=1.0"
 """Prompts and sampling of all policies, as in training."""
+SOLUTION = ("noise(GameSolution, p=0.5)", "noise(GameSolution, p=0.3)")
+"""Teachers of drawn games, which CFR cannot solve where their sum is not constant."""
 TABLES = "atlas.npz"
 """File of a run's policies, by label and slot of the tree."""
 
@@ -172,7 +174,7 @@ def drawn_games(folder: Path) -> dict[str, AtlasGame]:
     """Return the drawn games by name: the first draws of each family by turns, each tree once."""
     per_family = -(-DRAWN // len(FAMILIES))
     games = [game for game in list_games(folder, per_family) if game.family != "known"][:DRAWN]
-    return {f"drawn{number:02}": AtlasGame(game.name) for number, game in enumerate(games)}
+    return {f"drawn{number:02}": AtlasGame(game.name, SOLUTION) for number, game in enumerate(games)}
 
 
 def drawn(folder: Path, seeds: Iterable[int]) -> Iterator[PlannedRun]:

@@ -20,6 +20,7 @@ from atlas import AtlasPolicy, even_play, scaled_oracle
 from atlas_adversaries import GameBots, RandomLists, distance_from_even, limit_figures, pool_figures, respond, seat_gain
 from atlas_exploiters import TableOpponent, learn, search
 from atlas_statistics import bootstrap_interval, clustered_figure, low_quantile, rank_correlations
+from drawn_agents import ListedGame
 from result_tables import FinishedRun
 from scipy.stats import kendalltau, spearmanr
 
@@ -87,6 +88,16 @@ def test_recipes_of_all_methods_can_be_composed(method, tmp_path):
     recipe = planned.recipe()
     assert tuple(recipe.games) == ("spiel:liars_dice(dice_sides=4)",)
     assert recipe.style == "bare"
+
+
+@pytest.mark.parametrize("family", ["cards", "auction"])
+def test_sft_can_be_trained_in_drawn_games_of_any_sum(family, tmp_path, monkeypatch):
+    """No solver of games with a constant sum can be their teacher."""
+    games = [ListedGame(f"drawn(seed=0, family={family})", family, "")]
+    monkeypatch.setattr(atlas, "list_games", lambda folder, per_family: games)
+    for planned in atlas.drawn(tmp_path, atlas.DRAWN_SEEDS):
+        if planned.first:
+            planned.check_trainable()
 
 
 @pytest.mark.parametrize(
