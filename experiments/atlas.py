@@ -71,7 +71,7 @@ class AtlasGame(NamedTuple):
 
 KNOWN: Mapping[str, AtlasGame] = {
     "kuhn": AtlasGame("kuhn(hands=1)"),
-    "leduc": AtlasGame("leduc", num_examples=9_000),  # after 3,000 it is about as exploitable as random play
+    "leduc": AtlasGame("leduc", num_examples=9_000),  # 936 situations; dice has 1,024
     "dice": AtlasGame("spiel:liars_dice(dice_sides=4)", num_examples=9_000),
     "ipd": AtlasGame("ipd(rounds=3)", DILEMMA, "3e-4"),  # with 1e-3 a policy ended at defection, an equilibrium
 }
