@@ -128,12 +128,12 @@ def test_update_has_the_memory_of_the_packed_weights():
     policy, engine, packed = object.__new__(TrainablePolicy), TransformersEngine(load("tiny")), []
     engine.answer([asked(engine, number) for number in range(4)])
     learner = SimpleNamespace(
-        update_once=lambda _: packed.append(len(engine.reader.step._layers)),
+        update_once=lambda _: packed.append(len(engine.reader.step.layers)),
         optimizer=SimpleNamespace(steps_taken=1),
     )
     policy.engine, policy.learner, policy.optimizer_steps, policy.adapter = engine, learner, 1, None
     policy.policy = SimpleNamespace(gather_weights=lambda: None)
-    assert len(engine.reader.step._layers) == 4
+    assert len(engine.reader.step.layers) == 4
     policy.update_weights([])
     assert packed == [0]
 

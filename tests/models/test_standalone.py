@@ -98,7 +98,7 @@ def test_chat_refuses_roles_as_the_template_does(tiny):
 def test_other_folders_are_left_to_transformers(folder, name, keys):
     assert is_standalone(f"dir:{folder}")
     change(folder, name, **keys)
-    assert loading._standalone_parts(parse_model(f"dir:{folder}"), folder, "cpu", "fp32") is None
+    assert loading.standalone_parts(parse_model(f"dir:{folder}"), folder, "cpu", "fp32") is None
 
 
 def test_other_templates_are_left_to_transformers(folder):

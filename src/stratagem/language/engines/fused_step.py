@@ -31,7 +31,7 @@ class FusedStep:
         self._check(most_mib)
         self._weights = weights
         weights.own_layers = False
-        self._layers: list[list[PackedLinear | PlainLinear]] = []
+        self.layers: list[list[PackedLinear | PlainLinear]] = []
         self._head: PackedLinear | PlainLinear | None = None
 
     def _check(self, most_mib: int) -> None:
@@ -47,10 +47,10 @@ class FusedStep:
     def forget(self, *, base: bool) -> None:
         """Forget packed weights that have changed."""
         if base:
-            self._layers, self._head = [], None
+            self.layers, self._head = [], None
 
     def _pack(self) -> PackedLinear | PlainLinear:
-        self._layers = [
+        self.layers = [
             [linears([linear(module) for module in group]) for group in layer.groups()] for layer in self.decoder.layers
         ]
         self._head = linears([self.decoder.head])
@@ -103,7 +103,7 @@ class FusedStep:
         return self._linear(number, 3, layer.mlp.act_fn(gate).mul_(up)).add_(x)
 
     def _linear(self, number: int, group: int, x: torch.Tensor) -> torch.Tensor:
-        result = self._layers[number][group](x)
+        result = self.layers[number][group](x)
         if self._weights.stack is not None:
             self._weights.stack.add((number, group), lambda: self.decoder.layers[number].groups()[group], x, result)
         return result

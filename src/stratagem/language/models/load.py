@@ -56,7 +56,7 @@ def _load(ref: ModelRef | str, device: str | None, dtype: str | None, *, standal
         ref = replace(ref, dtype=dtype)
     if dtype not in DTYPES:
         raise BadModel(f"There is no dtype {dtype!r}: say one of {', '.join((*DTYPES, AUTO))}.")
-    if standalone and (parts := _standalone_parts(ref, folder, device, dtype)) is not None:
+    if standalone and (parts := standalone_parts(ref, folder, device, dtype)) is not None:
         model, tokenizer = parts
     else:
         leave_out_cudnn_attention(device)
@@ -81,7 +81,7 @@ def complete_model(lm: LanguageModel) -> bool:
     return True
 
 
-def _standalone_parts(ref: ModelRef, folder: Path, device: str, dtype: str) -> tuple[Any, Any] | None:
+def standalone_parts(ref: ModelRef, folder: Path, device: str, dtype: str) -> tuple[Any, Any] | None:
     """Return the model and the tokenizer without transformers; None where they cannot be had."""
     import torch
 
