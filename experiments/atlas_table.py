@@ -39,7 +39,7 @@ RANKED: Mapping[str, Mapping[str, int]] = {
     "pools": dict.fromkeys(POOLS, 10),
     "budgets": {"learn": 1_000, "search": 100, "limit": 50},
 }
-"""Size of each kind of adversary by family of rank tests; the largest that there is, where there are fewer scripts."""
+"""Size of each kind of adversary by family of rank tests; the pool of all scripts, where there are fewer."""
 SHARES: Mapping[str, tuple[tuple[str, int], tuple[str, int]]] = {
     "all scripts less lists at 20": (("whole", 1), ("lists", 20)),
     "learn at 1000 less lists at 20": (("learn", 1_000), ("lists", 20)),
@@ -51,6 +51,8 @@ FIT_METHODS, FIT_GAMES = ("sft", "reinforce", "grpo", "sepo"), ("kuhn", "dice")
 """Methods and known games by which the rule of thumb is fitted; of drawn games the ones with an even number."""
 COVER, HOLDS = 0.9, 0.8
 """Share of cases that the rule promises, and lower end of an interval from which on it holds."""
+LEAST_GAMES = 4
+"""Games of a part of the rule, below which nothing is shown: a bootstrap over two games says little."""
 Cell = tuple[str, int]
 Chosen = Callable[[Row], bool]
 
@@ -153,16 +155,22 @@ def ranks(rows: Sequence[Row]) -> Iterator[Row]:
         for game in KNOWN:
             ends = [row for row in rows if row["game"] == game and row["stage"] == "end"]
             for kind, most in sizes.items():
-                here = [size for name, size in cells_of(ends) if name == kind and size <= most]
                 row: Row = {"family": family, "game": game, "kind": kind, "policies": len(ends)}
-                if here and len(ends) > 2:
-                    table = np.array([seen(one, (kind, here[-1])) for one in ends]).T
+                if len(ends) > 2:
+                    cell = ranked_cell(ends[0], kind, most)
+                    table = np.array([seen(one, cell) for one in ends]).T
                     exact = np.array([one["exact"] for one in ends])
                     groups = [one["family"] for one in ends]
-                    row |= {"size": here[-1], **rank_correlations(table, exact, groups)}
+                    size = ends[0]["scripts"] if cell[0] == "whole" else cell[1]
+                    row |= {"size": size, **rank_correlations(table, exact, groups)}
                 found.append(row)
         corrected = holm([row.get("p", 1.0) for row in found])  # a test that was not made counts as p = 1
         yield from ({**row, "p (Holm)": p} for row, p in zip(found, corrected, strict=True))
+
+
+def ranked_cell(row: Row, kind: str, most: int) -> Cell:
+    """Return the adversary of a rank test in the game of a row: the pool of all scripts, where there are too few."""
+    return ("whole", 1) if kind == "scripts" and seen(row, (kind, most)) is None else (kind, most)
 
 
 def share_tests(rows: Sequence[Row]) -> Iterator[Row]:
@@ -195,9 +203,9 @@ def rules(rows: Sequence[Row]) -> Iterator[Row]:
     for cell in cells_of(defined):
         least = None
         for part, (chosen, draws) in parts.items():
+            if part == "pools" and cell[0] != "lists":
+                continue  # no other pools have new bots in each draw, so none are held out
             if cell[0] in BUDGETS:
-                if part == "pools":
-                    continue
                 draws = slice(None)
 
             def shares(row: Row, cell: Cell = cell, draws: slice = draws) -> list[float] | None:
@@ -226,9 +234,11 @@ def rules(rows: Sequence[Row]) -> Iterator[Row]:
 
 
 def verdict(least: float, row: Row) -> str:
-    """Return whether a rule holds: not where the whole interval is below its promise."""
+    """Return whether a rule holds: not where the whole interval is below its promise, nor by few games."""
     if least <= 0.0:
         return "empty"
+    if row["games"] < LEAST_GAMES:
+        return "not shown"
     if row.get("high", 1.0) < COVER:
         return "fails"
     return "holds" if row.get("low", 0.0) >= HOLDS else "not shown"
@@ -270,6 +280,16 @@ def mean_seen(row: Row) -> Row:
     }
 
 
+def games_of(row: Row, most: int) -> str:
+    """Return the number of games of a figure where it has fewer than others, with which it does not compare."""
+    return f", {row['games']} games" if row["games"] < most else ""
+
+
+def most_games(found: Sequence[Row]) -> dict[str, int]:
+    """Return the largest number of games of a figure by group."""
+    return {group: max(row["games"] for row in found if row["group"] == group) for group in {r["group"] for r in found}}
+
+
 def cell_text(row: Row, digits: int = 2) -> str:
     """Format a mean with its interval, if it has one."""
     interval = f" [{number(row['low'], digits)}, {number(row['high'], digits)}]" if "low" in row else ""
@@ -278,11 +298,16 @@ def cell_text(row: Row, digits: int = 2) -> str:
 
 def print_tables(found: Row) -> None:
     """Print the tables of the page."""
+    most = most_games(found["curves"])
     by_cell: dict[Cell, dict[str, Row]] = defaultdict(dict)
     for row in found["curves"]:
         by_cell[row["kind"], row["size"]][row["group"]] = row
     body = [
-        [kind, f"{size:,}", *(cell_text(own[group]) if group in own else DASH for group in GROUPS)]
+        [
+            kind,
+            f"{size:,}",
+            *(cell_text(own[group]) + games_of(own[group], most[group]) if group in own else DASH for group in GROUPS),
+        ]
         for (kind, size), own in by_cell.items()
     ]
     print(markdown(["adversary", "size", *GROUPS], body), end="\n\n")
@@ -318,8 +343,15 @@ def main() -> None:
     runs = [{"run": one.folder.name, **one.provenance()} for one in finished(asked.folder)]
     asked.out.parent.mkdir(parents=True, exist_ok=True)
     write_results(asked.out, {"made_by": provenance(), **found, "runs": runs})
+    most = most_games(found["curves"])["all"]
     dots = [
-        Dot(f"{row['kind']}, {row['size']:,}", row["mean"], row["low"], row["high"], row["kind"] == "scripts")
+        Dot(
+            f"{row['kind']}, {row['size']:,}{games_of(row, most)}",
+            row["mean"],
+            row["low"],
+            row["high"],
+            row["kind"] == "scripts",
+        )
         for row in found["curves"]
         if row["group"] == "all" and "low" in row
     ]

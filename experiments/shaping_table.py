@@ -89,6 +89,7 @@ PAIRS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     },
     "main": {**_effects("tables-icg", (1,)), **_effects("tables-ish", (1,))},
     "interactions": {**_effects("tables-icg", (2,)), **_effects("tables-ish", (2,))},
+    "three": {**_effects("tables-icg", (3,)), **_effects("tables-ish", (3,))},
     "tiny": _effects("tiny-icg", (1, 2)),
     "learning": {
         **_effects("tables-icg", (1,), "lead over learning"),

@@ -323,7 +323,7 @@ def row_of(game, method, seed, exact_figure, share, stage="end", distance=0.3):
 @pytest.fixture(scope="module")
 def summary():
     """Half of the exploitability is seen in the games of the fit, and a tenth in the others."""
-    games = [*atlas.KNOWN, "drawn00", "drawn01"]
+    games = [*atlas.KNOWN, *(f"drawn0{number}" for number in range(4))]
     rows = [
         row_of(game, method, seed, 0.2 + 0.1 * seed + 0.01 * n, 0.5 if atlas_table.is_even(game) else 0.1)
         for game in games
@@ -351,7 +351,7 @@ def test_curves_have_the_share_by_group(summary):
     assert found["kuhn", "lists", 20]["mean"] == pytest.approx(0.5)
     assert found["known", "lists", 20]["mean"] == pytest.approx(0.3)
     assert found["all", "learn", 1000]["mean"] == pytest.approx(1.0)
-    assert found["drawn", "lists", 2]["games"] == 2
+    assert found["drawn", "lists", 2]["games"] == 4
     assert (found["known", "lists", 20]["low"], found["known", "lists", 20]["high"]) == pytest.approx((0.3, 0.3))
 
 
@@ -373,8 +373,31 @@ def test_rule_fails_in_games_where_less_is_seen(summary):
 
 
 def test_rule_that_promises_nothing_is_empty():
-    assert atlas_table.verdict(0.0, {"low": 1.0, "high": 1.0}) == "empty"
-    assert atlas_table.verdict(0.1, {"low": 0.5, "high": 0.95}) == "not shown"
+    assert atlas_table.verdict(0.0, {"games": 4, "low": 1.0, "high": 1.0}) == "empty"
+    assert atlas_table.verdict(0.1, {"games": 4, "low": 0.5, "high": 0.95}) == "not shown"
+
+
+@pytest.mark.parametrize(("games", "said"), [(3, "not shown"), (4, "holds")])
+def test_rule_needs_four_games(games, said):
+    assert atlas_table.verdict(0.1, {"games": games, "low": 1.0, "high": 1.0}) == said
+
+
+def test_only_pools_of_new_bots_are_held_out(summary):
+    assert {row["kind"] for row in summary["rules"] if row["part"] == "pools"} == {"lists"}
+
+
+def test_all_scripts_are_ranked_where_they_are_fewer_than_ten():
+    few = row_of("leduc", "grpo", 1, 0.3, 0.5)
+    del few["seen"]["scripts"]["10"]
+    assert atlas_table.ranked_cell(few, "scripts", 10) == ("whole", 1)
+    assert atlas_table.ranked_cell(few, "lists", 10) == ("lists", 10)
+    assert atlas_table.ranked_cell(row_of("kuhn", "grpo", 1, 0.3, 0.5), "scripts", 10) == ("scripts", 10)
+
+
+def test_figures_of_fewer_games_say_so():
+    most = atlas_table.most_games([{"group": "all", "games": 24}, {"group": "all", "games": 2}])
+    assert atlas_table.games_of({"games": 2}, most["all"]) == ", 2 games"
+    assert atlas_table.games_of({"games": 24}, most["all"]) == ""
 
 
 def test_figure_of_a_single_cluster_has_no_interval():
@@ -393,7 +416,7 @@ def test_tests_are_corrected_over_the_declared_families(summary):
     by_name = {row["test"]: row for row in summary["tests"]}
     assert set(by_name) == set(atlas_table.SHARES)
     assert by_name["learn at 1000 less lists at 20"]["difference"] == pytest.approx(0.7)
-    assert by_name["learn at 1000 less lists at 20"]["p"] == pytest.approx(2 / 2**6)
+    assert by_name["learn at 1000 less lists at 20"]["p"] == pytest.approx(2 / 2**8)
     assert by_name["all scripts less lists at 20"]["difference"] == 0.0
 
 

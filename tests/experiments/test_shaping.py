@@ -212,6 +212,17 @@ def test_effects_are_tested_over_the_seeds_that_have_all_cells():
     assert shaping_table.drawn(tests).count("<circle") == 7
 
 
+def test_every_alias_of_a_main_effect_is_tested_in_tables():
+    """A main effect of the fraction says nothing alone where the interaction of the other three is large."""
+    rows = {
+        cell_arm("tables-icg", cell): [{"seed": s, "lead": linear(cell) + s} for s in (20, 21)] for cell in all_cells(4)
+    }
+    found = {test.name: test.estimate.mean for family, test in shaping_table.tested(rows) if family == "three"}
+    asked = {name_of(other) for word in words(4, (1,)) for _, other in aliases(half_fraction(4))[word]}
+    assert set(found) == {f"tables-icg: {name}" for name in asked}
+    assert found["tables-icg: rate x ramp x mean"] == pytest.approx(2 * COEFFICIENTS[1, 2, 3])
+
+
 def test_table_writes_the_tests_of_runs(tmp_path, capsys):
     for seed in (20, 21):
         run(tmp_path, f"{arm_of('tiny-ish', RATE)}-{seed}", 4.0, 4.0)
