@@ -28,6 +28,7 @@ from stratagem.language.engines.transformers_settings import TransformersSetting
 from stratagem.language.models.adapters import adapter_names, drop_adapter, load_adapter
 from stratagem.language.models.language_model import LanguageModel
 from stratagem.language.models.load import complete_model
+from stratagem.language.models.standalone import StandaloneLlama
 
 _DEFAULTS = TransformersSettings()
 
@@ -83,7 +84,10 @@ class TransformersEngine(LocalEngine):
         name = loaded_name(folder)
         with self._lock:
             if name not in adapter_names(self.lm):
-                if complete_model(self.lm):
+                if isinstance(self.lm.model, StandaloneLlama):
+                    while self._live:  # their rows are in the memory of the present reader
+                        self._finished.update(self._work())
+                    complete_model(self.lm)
                     self.reader = self._open_reader()
                 load_adapter(self.lm, folder, name)
         return name
