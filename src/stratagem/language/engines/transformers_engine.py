@@ -67,7 +67,8 @@ class TransformersEngine(LocalEngine):
 
     def release_copy(self) -> None:
         """Free the packed weights; the next pass packs the present ones."""
-        self.reader.release_copy()
+        with self._lock:  # another thread may be in a pass by them
+            self.reader.release_copy()
 
     def reset_cache(self) -> None:
         """Forget the cache of earlier batches, so that later results equal those of a new engine."""
