@@ -9,6 +9,8 @@ import pytest
 import torch
 
 from stratagem.language.engines.catalogue import Transformers
+from stratagem.language.engines.plain_reader import PlainReader
+from stratagem.language.engines.reader import AdapterText
 from stratagem.language.models import load as loading
 from stratagem.language.models.adapters import add_adapter, save_adapter
 from stratagem.language.models.bpe import CHAT
@@ -60,6 +62,19 @@ def test_engine_reads_as_that_of_transformers(tiny):
 def test_engine_with_its_own_layers_agrees():
     engine = Transformers(packed_weights_mib=0).serve(parse_model("tiny"))
     assert "by the model's own layers" in engine.lm.reading["rollouts"]
+
+
+@pytest.mark.filterwarnings("ignore:tiny is read")
+def test_engine_that_shares_nothing_reads_by_transformers(monkeypatch):
+    def refuse(*_, **__):
+        raise RuntimeError("no sharing")
+
+    monkeypatch.setattr("stratagem.language.engines.choose_reader.probe_reader", refuse)
+    engine = Transformers().serve(parse_model("tiny"))
+    assert not isinstance(engine.lm.model, StandaloneLlama)
+    assert isinstance(engine.reader, PlainReader)
+    first = engine.reader.read([AdapterText("", (1, 2, 3))])
+    assert torch.allclose(first[0], engine.lm.model(input_ids=torch.tensor([[1, 2, 3]])).logits[0, -1], atol=1e-4)
 
 
 def test_tokens_equal_those_of_transformers(tiny):

@@ -55,7 +55,9 @@ class TransformersEngine(LocalEngine):
         reader = reader_for(
             self.lm, settings.prefix_cache_mib * 2**20, settings.packed_weights_mib, graphs=settings.cuda_graphs
         )
-        if settings.kept_graphs is True and isinstance(reader, SharingReader):
+        if not isinstance(reader, SharingReader):  # it reads by the caches of transformers
+            return self._open_reader() if complete_model(self.lm) else reader
+        if settings.kept_graphs is True:
             reader.keep_graphs()
         return reader
 
