@@ -13,13 +13,14 @@ from safetensors.torch import load_file, save_file
 from stratagem.base.errors import StratagemError, UnknownName
 from stratagem.games.key import Key
 from stratagem.language.engines.base import PolicyNode, Prompt, Request, ScoreRequest
+from stratagem.language.engines.catalogue import Transformers
 from stratagem.language.engines.open import engine_for
 from stratagem.language.engines.transformers_engine import TransformersEngine
 from stratagem.language.engines.weights import BatchWeights, group_rows
 from stratagem.language.models.adapter_files import WEIGHTS
 from stratagem.language.models.adapters import add_adapter, save_adapter
 from stratagem.language.models.load import load
-from stratagem.language.models.reference import BUILT_IN
+from stratagem.language.models.reference import BUILT_IN, parse_model
 
 NAMES = ("", "one", "two", "three")
 PEFT = "base_model.model."
@@ -229,6 +230,21 @@ def test_players_of_one_base_share_its_engine(folder):
     assert first == again
     assert first.engine is engine_for("tiny").engine
     assert first.adapter != engine_for("tiny").adapter == ""
+
+
+def test_adapter_is_loaded_while_replies_are_in_progress(folder):
+    heard = []
+    for is_loaded in (False, True):
+        engine = Transformers().serve(parse_model("tiny"))
+        tickets = engine.submit([asked(engine, number) for number in range(6)])
+        calls = dict(engine.poll(tickets))
+        assert len(calls) < len(tickets)
+        if is_loaded:
+            engine.load_adapter(str(folder))
+        while left := [ticket for ticket in tickets if ticket not in calls]:
+            calls.update(engine.poll(left))
+        heard.append([(said(calls[ticket]), calls[ticket].sampler_logprobs) for ticket in tickets])
+    assert heard[0] == heard[1]
 
 
 def test_folders_of_the_same_name_are_two_adapters(manned, folder, tmp_path):

@@ -1,6 +1,7 @@
 """Fused steps with packed weights: the models that they fit, equal logits, adapters, changed weights, and refusals."""
 
 import os
+from threading import Thread
 from types import SimpleNamespace
 
 import pytest
@@ -122,6 +123,24 @@ def test_released_copy_weighs_as_much_as_the_weights():
     assert [(said(call), call.sampler_logprobs) for call in again] == [
         (said(call), call.sampler_logprobs) for call in before
     ]
+
+
+def test_copy_is_not_freed_within_another_threads_pass(monkeypatch):
+    engine, numbers = TransformersEngine(load("tiny")), range(4)
+    engine.answer([asked(engine, number) for number in numbers])
+    go_on, kept = engine.reader.go_on, []
+
+    def interrupted(*args):
+        thread = Thread(target=engine.release_copy)
+        thread.start()
+        thread.join(0.02)
+        kept.append(len(engine.reader.step.layers))
+        monkeypatch.undo()
+        return go_on(*args)
+
+    monkeypatch.setattr(engine.reader, "go_on", interrupted)
+    engine.answer([asked(engine, number) for number in numbers])
+    assert kept == [4]
 
 
 def test_update_has_the_memory_of_the_packed_weights():

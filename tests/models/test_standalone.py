@@ -9,6 +9,8 @@ import pytest
 import torch
 
 from stratagem.language.engines.catalogue import Transformers
+from stratagem.language.engines.plain_reader import PlainReader
+from stratagem.language.engines.reader import AdapterText
 from stratagem.language.models import load as loading
 from stratagem.language.models.adapters import add_adapter, save_adapter
 from stratagem.language.models.bpe import CHAT
@@ -62,6 +64,19 @@ def test_engine_with_its_own_layers_agrees():
     assert "by the model's own layers" in engine.lm.reading["rollouts"]
 
 
+@pytest.mark.filterwarnings("ignore:tiny is read")
+def test_engine_that_shares_nothing_reads_by_transformers(monkeypatch):
+    def refuse(*_, **__):
+        raise RuntimeError("no sharing")
+
+    monkeypatch.setattr("stratagem.language.engines.choose_reader.probe_reader", refuse)
+    engine = Transformers().serve(parse_model("tiny"))
+    assert not isinstance(engine.lm.model, StandaloneLlama)
+    assert isinstance(engine.reader, PlainReader)
+    first = engine.reader.read([AdapterText("", (1, 2, 3))])
+    assert torch.allclose(first[0], engine.lm.model(input_ids=torch.tensor([[1, 2, 3]])).logits[0, -1], atol=1e-4)
+
+
 def test_tokens_equal_those_of_transformers(tiny):
     own = load_to_serve("tiny")
     assert len(own.tokenizer) == len(tiny.tokenizer)
@@ -93,6 +108,9 @@ def test_chat_refuses_roles_as_the_template_does(tiny):
         ("config.json", {"num_hidden_layers": 3}),
         ("tokenizer_config.json", {"tokenizer_class": "LlamaTokenizer"}),
         ("tokenizer_config.json", {"clean_up_tokenization_spaces": True}),
+        ("tokenizer_config.json", {"split_special_tokens": True}),
+        ("tokenizer_config.json", {"eos_token": "a"}),
+        ("tokenizer_config.json", {"extra_special_tokens": ["<|system|>", "Game"]}),
     ],
 )
 def test_other_folders_are_left_to_transformers(folder, name, keys):
@@ -104,6 +122,35 @@ def test_other_folders_are_left_to_transformers(folder, name, keys):
 def test_other_templates_are_left_to_transformers(folder):
     (folder / "chat_template.jinja").write_text(CHAT + " ")
     assert not is_standalone(f"dir:{folder}")
+
+
+@pytest.mark.parametrize("name", ["adapter_config.json", "added_tokens.json", "special_tokens_map.json"])
+def test_folders_with_files_that_change_a_model_are_left_to_transformers(folder, name):
+    (folder / name).write_text("{}")
+    assert loading.standalone_parts(parse_model(f"dir:{folder}"), folder, "cpu", "fp32") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "keys"),
+    [
+        ("config.json", {"hidden_size": -128}),
+        ("tokenizer.json", {"model": {"type": "Nothing"}}),
+        ("generation_config.json", "{"),
+        ("chat_template.jinja", b"\xff"),
+    ],
+)
+def test_damaged_folders_are_refused_or_read_as_by_transformers(folder, name, keys):
+    if isinstance(keys, dict):
+        change(folder, name, **keys)
+    else:
+        (folder / name).write_bytes(keys.encode() if isinstance(keys, str) else keys)
+    said = []
+    for read in (load_to_serve, load):
+        try:
+            said.append(sorted(read(f"dir:{folder}").stop_ids))
+        except BadModel as error:
+            said.append(str(error))
+    assert said[0] == said[1]
 
 
 def test_weights_that_are_not_finite_are_refused(folder):

@@ -168,7 +168,7 @@ class TrainablePolicy:
 
         The old log-probabilities of all steps are those before the first step.
         """
-        self._release_copy()
+        self.release_copy()
         if self.optimizer_steps == 1:
             reports = [self.learner.update_once(examples)]
         else:
@@ -177,7 +177,7 @@ class TrainablePolicy:
         self.publish()
         return reports
 
-    def _release_copy(self) -> None:
+    def release_copy(self) -> None:
         """Free the engine's copy of the weights: an update needs its memory, and a new one takes .6 s for SmolLM2."""
         if isinstance(self.engine, HoldsCopy):
             self.engine.release_copy()
@@ -199,7 +199,7 @@ class TrainablePolicy:
         """Measure the gradient signal-to-noise ratio of each reward term, when it is due."""
         if not self.signal_every or self.num_updates % self.signal_every:
             return {}
-        self._release_copy()
+        self.release_copy()
         signals = measure_signals(self.learner, data.examples)
         self.monitor.signal_to_noise.add(
             {name: signal for name, signal in signals.items() if name not in data.inactive}

@@ -151,6 +151,16 @@ def test_turns_of_two_episodes_of_an_update_are_different_turns(seat, monkeypatc
     assert len(turns) == 2 * 2, "two episodes of two rounds"
 
 
+def test_update_has_the_memory_of_the_packed_weights(seat, monkeypatch):
+    seat, game = seat
+    reader, learn, packed = seat.policy.engine.reader, seat.proximal.update, []
+    monkeypatch.setattr(seat.proximal, "update", lambda *args: packed.append(len(reader.step.layers)) or learn(*args))
+    episodes = games_of(seat, game)
+    assert len(reader.step.layers) == 4
+    seat.update(UpdateData([episodes], 0, Key(0)))
+    assert packed == [0]
+
+
 def test_updated_seat_plays_its_new_weights(seat):
     seat, game = seat
     versions = []

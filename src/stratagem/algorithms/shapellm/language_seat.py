@@ -127,6 +127,7 @@ class LanguageSeat(Seat):
         )
         optimizer = self.policy.learner.optimizer
         optimizer.learning_rate_scale = self.settings.learning_rate_scale.after(experience)
+        self.policy.release_copy()
         reports = list(self.proximal.update(played, data.key, experience))
         self.policy.publish()
         metrics = step_metrics(reports) | self._metrics(played.examples, reports)

@@ -28,6 +28,7 @@ from stratagem.language.engines.transformers_settings import TransformersSetting
 from stratagem.language.models.adapters import adapter_names, drop_adapter, load_adapter
 from stratagem.language.models.language_model import LanguageModel
 from stratagem.language.models.load import complete_model
+from stratagem.language.models.standalone import StandaloneLlama
 
 _DEFAULTS = TransformersSettings()
 
@@ -54,7 +55,9 @@ class TransformersEngine(LocalEngine):
         reader = reader_for(
             self.lm, settings.prefix_cache_mib * 2**20, settings.packed_weights_mib, graphs=settings.cuda_graphs
         )
-        if settings.kept_graphs is True and isinstance(reader, SharingReader):
+        if not isinstance(reader, SharingReader):  # it reads by the caches of transformers
+            return self._open_reader() if complete_model(self.lm) else reader
+        if settings.kept_graphs is True:
             reader.keep_graphs()
         return reader
 
@@ -66,7 +69,8 @@ class TransformersEngine(LocalEngine):
 
     def release_copy(self) -> None:
         """Free the packed weights; the next pass packs the present ones."""
-        self.reader.release_copy()
+        with self._lock:  # another thread may be in a pass by them
+            self.reader.release_copy()
 
     def reset_cache(self) -> None:
         """Forget the cache of earlier batches, so that later results equal those of a new engine."""
@@ -83,7 +87,10 @@ class TransformersEngine(LocalEngine):
         name = loaded_name(folder)
         with self._lock:
             if name not in adapter_names(self.lm):
-                if complete_model(self.lm):
+                if isinstance(self.lm.model, StandaloneLlama):
+                    while self._live:  # their rows are in the memory of the present reader
+                        self._finished.update(self._work())
+                    complete_model(self.lm)
                     self.reader = self._open_reader()
                 load_adapter(self.lm, folder, name)
         return name

@@ -33,6 +33,9 @@ from stratagem.language.models.standalone import StandaloneLlama, read_standalon
 from stratagem.language.models.tiny import tiny_folder
 from stratagem.language.models.unloaded import check_loads
 
+_READ_TOO = ("adapter_config.json", "added_tokens.json", "special_tokens_map.json")
+"""Files that transformers reads beside those of our own models, and that change what it makes of them."""
+
 
 def load(ref: ModelRef | str, *, device: str | None = None, dtype: str | None = None) -> LanguageModel:
     """Load the model of a reference with all its adapters, in evaluation mode and frozen; no adapter is active."""
@@ -87,11 +90,14 @@ def standalone_parts(ref: ModelRef, folder: Path, device: str, dtype: str) -> tu
 
     from stratagem.language.models.standalone_tokenizer import read_tokenizer
 
-    if device != "cpu" or ref.four_bit or ref.adapters:
+    if device != "cpu" or ref.four_bit or ref.adapters or any((folder / name).exists() for name in _READ_TOO):
         return None
-    if (tokenizer := read_tokenizer(folder)) is None:
+    try:
+        tokenizer = read_tokenizer(folder)
+        model = read_standalone(folder, getattr(torch, DTYPES[dtype])) if tokenizer else None
+    except Exception:  # noqa: BLE001 - a damaged file, which transformers names, or reads without it
         return None
-    if (model := read_standalone(folder, getattr(torch, DTYPES[dtype]))) is None:
+    if model is None:
         return None
     _check_finite(ref, model)
     return model, tokenizer

@@ -14,6 +14,9 @@ from stratagem.language.models.folder import read_json
 _FILE, _SETTINGS, _TEMPLATE = "tokenizer.json", "tokenizer_config.json", "chat_template.jinja"
 _CLASSES = ("TokenizersBackend", "PreTrainedTokenizerFast")
 """Classes of transformers that add nothing to the file of a tokenizer."""
+_NAMED = ("bos_token", "eos_token", "pad_token")
+_WITHOUT_EFFECT = {"backend", "is_local", "local_files_only", "model_max_length", "padding_side"}
+_KNOWN = {*_NAMED, *_WITHOUT_EFFECT, "clean_up_tokenization_spaces", "extra_special_tokens", "tokenizer_class"}
 
 
 class StandaloneTokenizer:
@@ -55,15 +58,18 @@ def read_tokenizer(folder: Path) -> StandaloneTokenizer | None:
     if not all((folder / name).is_file() for name in (_FILE, _SETTINGS, _TEMPLATE)):
         return None
     settings = read_json(folder / _SETTINGS)
-    end = settings.get("eos_token")
-    if settings.get("tokenizer_class") not in _CLASSES or not isinstance(end, str):
+    if settings.get("tokenizer_class") not in _CLASSES or not {*settings} <= _KNOWN:
         return None
-    if settings.get("clean_up_tokenization_spaces") is not False or "added_tokens_decoder" in settings:
+    if settings.get("clean_up_tokenization_spaces") is not False:
         return None
     if (folder / _TEMPLATE).read_text(encoding="utf-8") != CHAT:
         return None
     core = Tokenizer.from_file(str(folder / _FILE))
-    return StandaloneTokenizer(core, end) if core.token_to_id(end) is not None else None
+    special = {token.content for token in core.get_added_tokens_decoder().values() if token.special}
+    named = [settings[name] for name in (*_NAMED, "extra_special_tokens")]
+    if not {*named[:-1], *named[-1]} <= special:  # transformers would add the others
+        return None
+    return StandaloneTokenizer(core, settings["eos_token"])
 
 
 __all__ = ["StandaloneTokenizer", "read_tokenizer"]
