@@ -165,8 +165,7 @@ def _check_identity(folder: Path) -> FigureCheck | None:
     """Check the digest of an agent for which games were drawn; None where no nonce binds them to it."""
     try:
         card, plan = read_object(folder / CARD), read_object(folder / PLAN)
-        origin = card.get("draws") or {}
-        return check_identity(str(plan["player"]), origin, card["made_by"]) if origin.get("nonce") else None
+        return check_identity(str(plan["player"]), card) if (card.get("draws") or {}).get("nonce") else None
     except (BadRecord, *DAMAGE):
         return None  # a damaged card is named by the checks
 
