@@ -84,6 +84,6 @@ def _faults_of_names(card: Mapping[str, Any]) -> Iterator[str]:
     lists = card.get("draws", {}).get("games", {})
     if odd := [text for text in lists if text not in card["games"]]:
         yield f"The card has drawn games of {odd[0][:100]}, which is no game of the audit."
-    own = {*card["games"], *(row["game"] for rows in lists.values() for row in rows)}
+    own = {*card["games"], *(row["game"] for rows in lists.values() for row in rows if row.get("digest"))}
     if odd := [text for text in card.get("strategies", {}) if text not in own]:
         yield f"The card has exploiting moves in {odd[0][:100]}, which is no game of the audit."
