@@ -258,6 +258,27 @@ def test_moves_in_a_known_game_are_judged_by_its_own_audit(forge: Callable[[Chan
     assert "exploiting moves in kuhn" in found["plan"].detail
 
 
+def test_a_baseline_in_other_drawn_games_is_found(honest: Path, tmp_path: Path) -> None:
+    for folder, seed in ((tmp_path, 0), (tmp_path / "against", 1)):
+        folder.mkdir(exist_ok=True)
+        card = json.loads((honest / "card.json").read_text())
+        card["draws"]["seed"] = seed
+        card["baseline"] = None if seed else card["agent"]
+        (folder / "card.json").write_text(json.dumps(card))
+    found = [check for check in CardCheck(tmp_path)._check_baseline() if check.name == "baseline"]
+    assert "has other drawn games" in found[0].detail
+
+
+def test_known_games_that_the_agent_plays_are_missed() -> None:
+    rows = [{"game": "drawn(seed=1, family='matrix')", "digest": "1"}]
+    card = {"draws": {"games": {GAMES: rows}}}
+    fault = draws.check_known_games("random", card)
+    assert fault is not None
+    assert "random plays kuhn" in fault.detail
+    assert draws.check_known_games("GameSolution", card) is None
+    assert draws.check_known_games("random", {"draws": {"games": {GAMES: [*rows, {"digest": ""}]}}}) is None
+
+
 def forge_rows(folder: Path, table: str, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
     for path in sorted((folder / "records").glob(f"*/{table}/*.parquet")):
         read = pq.read_table(path)

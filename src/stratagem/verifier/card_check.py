@@ -82,6 +82,9 @@ class CardCheck:
         for check in card_checks(folder, is_baseline=True):
             yield check._replace(name=f"baseline: {check.name}")
         other = CardCheck(folder)
+        if _seed_of_draws(other.card) != _seed_of_draws(self.card):
+            yield FigureCheck("baseline", "differs", detail=f"The card in the folder {BASELINE} has other drawn games.")
+            return
         for name, own in {"agent": agent, **{name: self.card.get(name) for name in SETTINGS}}.items():
             if other.card.get(name) != own:
                 reason = f"The card in the folder {BASELINE} has another {name} than this card asks for."
@@ -272,6 +275,10 @@ def _reason(name: str) -> str:
     if name.endswith(".exploiter"):
         return "What its rules test are facts as players name them, not the rules of the game."
     return "No rule to recompute it is known here: it is of a probe that needs more than the record has."
+
+
+def _seed_of_draws(card: Row) -> Any:
+    return card.get("draws", {}).get("seed")
 
 
 def _number(value: Any) -> float | None:
