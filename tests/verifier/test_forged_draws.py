@@ -1,5 +1,6 @@
 """Forgeries of an audit over draws: figures, games, replies and the origin of the seed, each found by the verifier."""
 
+import hashlib
 import json
 import re
 import shutil
@@ -15,7 +16,6 @@ import pytest
 from stratagem.base.provenance import provenance
 from stratagem.games.base import View
 from stratagem.games.kuhn.players import NashApprox
-from stratagem.measure.audit import seed_origin
 from stratagem.measure.audit.plan import plan_audit
 from stratagem.measure.audit.probes import draws
 from stratagem.measure.audit.run import run_audit
@@ -258,14 +258,12 @@ def test_moves_in_a_known_game_are_judged_by_its_own_audit(forge: Callable[[Chan
     assert "exploiting moves in kuhn" in found["plan"].detail
 
 
-def test_a_baseline_in_other_drawn_games_is_found(honest: Path, tmp_path: Path) -> None:
+def test_a_baseline_in_other_drawn_games_is_found(tmp_path: Path) -> None:
     for folder, seed in ((tmp_path, 0), (tmp_path / "against", 1)):
         folder.mkdir(exist_ok=True)
-        card = json.loads((honest / "card.json").read_text())
-        card["draws"]["seed"] = seed
-        card["baseline"] = None if seed else card["agent"]
-        (folder / "card.json").write_text(json.dumps(card))
-    found = [check for check in CardCheck(tmp_path)._check_baseline() if check.name == "baseline"]
+        card = {"agent": "random", "games": [], "probes": {}, "figures": [], "seed": 0, "draws": {"seed": seed}}
+        (folder / "card.json").write_text(json.dumps({**card, "baseline": None if seed else "random"}))
+    found = [check for check in CardCheck(tmp_path).checks() if check.name == "baseline"]
     assert "has other drawn games" in found[0].detail
 
 
@@ -382,6 +380,6 @@ def test_a_player_of_drawn_games_is_known_by_its_name_alone(tmp_path: Path) -> N
 
 
 def test_a_player_of_known_games_is_not_known_by_its_name_alone(tmp_path: Path) -> None:
-    digest, unseen = seed_origin._digest_name("random")
+    unseen, digest = origin_of("GameSolution", tmp_path)["unseen"], hashlib.sha256(b"random").hexdigest()[:32]
     card = card_of({**origin_of("random", tmp_path), "agent_digest": digest, "unseen": unseen})
     assert "The digest of random is" in check_identity("random", card).detail
