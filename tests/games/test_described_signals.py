@@ -37,6 +37,32 @@ name = "externality"
 measure = "loss"
 step = "pool"
 """
+TYPES = """
+name = "Types"
+
+[[items]]
+name = "type"
+values = ["a", "b"]
+copies = 2
+
+[[steps]]
+do = "deal"
+item = "type"
+
+[[steps]]
+do = "choose"
+name = "act"
+options = ["L", "R"]
+
+[[steps]]
+do = "table"
+over = ["first.type", "first.act", "second.act"]
+amounts = [[[[5, 5], [0, 0]], [[0, 0], [5, 5]]], [[[1, 1], [0, 0]], [[0, 0], [1, 1]]]]
+
+[[signals]]
+name = "externality"
+measure = "loss"
+"""
 
 
 def with_signals(name, top="", **changes):
@@ -112,6 +138,25 @@ def test_gifts_that_are_kept_are_a_loss():
     ]
 
 
+@pytest.mark.parametrize(("factor", "losses"), [(0.5, (0, 1 / 3, 1)), (1, (0, 0, 0)), (2, (1, 2 / 3, 0))])
+def test_gifts_to_a_pool_that_shrinks_them_are_the_loss(factor, losses):
+    game = WrittenGame(text=POOL.replace('do = "pool"', f'do = "pool"\nfactor = {factor}'))
+    for given, loss in zip(("000", "100", "111"), losses, strict=True):
+        result = game.start(Key(0)).play(dict(enumerate(given)))
+        assert result.signals == {"externality": pytest.approx((loss,) * 3)}
+
+
+def test_luck_of_the_deal_is_no_loss():
+    """A table over a dealt value is compared with its best cell of that value."""
+    game, seen = WrittenGame(text=TYPES), set()
+    for number in range(20):
+        for actions, loss in (("LL", 0.0), ("LR", 1.0)):
+            result = game.start(Key(number)).play(dict(enumerate(actions)))
+            assert result.signals == {"externality": (loss, loss)}
+            seen.add(result.payoffs)
+    assert seen == {(5.0, 5.0), (1.0, 1.0), (0.0, 0.0)}
+
+
 def test_signals_weigh_in_training_and_are_told_to_nobody():
     game, plain = with_signals("dilemma"), example("dilemma")
     assert signal_names(game) == ("collusion", "externality")
@@ -170,6 +215,12 @@ def test_mistake_of_a_signal_is_one_sentence_with_its_line(name, old, new, says)
     assert says in sentence
     assert sentence.startswith("mygame.toml")
     assert "\n" not in sentence
+
+
+def test_loss_of_a_step_that_a_game_has_twice_is_refused():
+    table = TYPES[TYPES.index('[[steps]]\ndo = "table"') : TYPES.index("[[signals]]")]
+    with pytest.raises(BadParameter, match="line 28, is wrong: the signal externality has 2 steps table in the game"):
+        read_description(TYPES.replace("[[signals]]", table + "[[signals]]"), "mygame.toml")
 
 
 def test_more_than_eight_signals_are_refused():

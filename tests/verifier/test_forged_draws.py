@@ -1,5 +1,6 @@
 """Forgeries of an audit over draws: figures, games, replies and the origin of the seed, each found by the verifier."""
 
+import hashlib
 import json
 import re
 import shutil
@@ -173,6 +174,109 @@ def test_known_games_that_were_taken_out_are_found(forge: Callable[[Change], dic
     assert "which is no game of the card" in found[f"{GAMES}: record of draws"].detail
 
 
+def empty_figures(figures: dict[str, dict[str, Any]], **values: float) -> None:
+    for figure in figures.values():
+        figure |= dict.fromkeys(("value", "lower", "upper", "p", "holm_p")) | {"alarm": False} | values
+
+
+def test_values_without_games_are_found(forge: Callable[[Change], dict[str, FigureCheck]]) -> None:
+    """A card without a lower limit and without rows had nothing that was compared."""
+
+    def change(card: dict[str, Any], figures: dict[str, dict[str, Any]]) -> None:
+        card["draws"]["games"] = card["strategies"] = {}
+        empty_figures(figures, value=0.001, upper=0.002)
+
+    found = forge(change)
+    assert "no game that was asked about" in found[f"{GAMES}: record of draws"].detail
+    assert {f"{GAMES}.{quantity}" for quantity in FIGURES} <= found.keys()
+
+
+def test_figures_that_were_emptied_with_their_games_are_found(
+    forge: Callable[[Change], dict[str, FigureCheck]],
+) -> None:
+    def change(card: dict[str, Any], figures: dict[str, dict[str, Any]]) -> None:
+        card["draws"]["games"] = card["strategies"] = {}
+        empty_figures(figures)
+
+    assert f"{GAMES}: record of draws" in forge(change)
+
+
+def test_a_false_reason_for_no_value_is_found(forge: Callable[[Change], dict[str, FigureCheck]]) -> None:
+    def change(card: dict[str, Any], figures: dict[str, dict[str, Any]]) -> None:
+        for quantity in ("exploitability_ratio", "unseen_gap"):
+            empty_figures({quantity: figures[quantity]})
+            figures[quantity]["why_not"] = "It cannot."
+
+    found = forge(change)
+    for quantity in ("exploitability_ratio", "unseen_gap"):
+        assert "The record has what it needs" in found[f"{GAMES}.{quantity}"].detail
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda card, figures: card["figures"].insert(0, {**figures["unseen_gap"], "value": -0.5}), "more than once"),
+        (
+            lambda card, figures: card["draws"]["games"].update({"draws(cards, 5)": [{"game": "kuhn"}]}),
+            "drawn games of",
+        ),
+        (lambda card, figures: card["strategies"].update(leduc=[{"seat": 0}]), "exploiting moves in leduc"),
+    ],
+)
+def test_parts_of_no_game_of_the_audit_are_found(
+    forge: Callable[[Change], dict[str, FigureCheck]], change: Change, sentence: str
+) -> None:
+    assert sentence in forge(change)["plan"].detail
+
+
+def test_moves_in_a_drawn_game_that_is_not_the_worst_are_found(
+    forge: Callable[[Change], dict[str, FigureCheck]],
+) -> None:
+    def change(card: dict[str, Any], figures: dict[str, dict[str, Any]]) -> None:
+        other = next(row["game"] for row in card["draws"]["games"][GAMES] if row["game"] not in card["strategies"])
+        card["strategies"][other] = [{"seat": 0, "situation": "any", "action": "any"}]
+
+    assert "exploiting moves" in forge(change)[f"{GAMES}: strategy"].detail
+
+
+def test_draws_that_were_not_measured_leave_the_other_games_verified(tmp_path: Path) -> None:
+    """Three games are too few for limits; a value beside them is false."""
+    run_audit(plan_audit("random", ["kuhn(hands=1)", "draws(matrix, 3)"], 400), tmp_path / "few")
+    assert not [one for one in CardCheck(tmp_path / "few").checks() if one.agreement == "differs"]
+    path = tmp_path / "few" / "card.json"
+    card = json.loads(path.read_text())
+    false = {**card["figures"][0], "name": "draws(matrix, 3).worst_share", "value": 0.1}
+    path.write_text(json.dumps({**card, "figures": [*card["figures"], false]}))
+    found = {one.name: one for one in CardCheck(tmp_path / "few").checks() if one.agreement == "differs"}
+    assert "asked in no drawn game" in found["draws(matrix, 3).worst_share"].detail
+
+
+def test_moves_in_a_known_game_are_judged_by_its_own_audit(forge: Callable[[Change], dict[str, FigureCheck]]) -> None:
+    """Kuhn may be audited beside the draws, by other replies; here it is not."""
+    found = forge(lambda card, figures: card["strategies"].update(kuhn=[{"seat": 0}]))
+    assert f"{GAMES}: strategy" not in found
+    assert "exploiting moves in kuhn" in found["plan"].detail
+
+
+def test_a_baseline_in_other_drawn_games_is_found(tmp_path: Path) -> None:
+    for folder, seed in ((tmp_path, 0), (tmp_path / "against", 1)):
+        folder.mkdir(exist_ok=True)
+        card = {"agent": "random", "games": [], "probes": {}, "figures": [], "seed": 0, "draws": {"seed": seed}}
+        (folder / "card.json").write_text(json.dumps({**card, "baseline": None if seed else "random"}))
+    found = [check for check in CardCheck(tmp_path).checks() if check.name == "baseline"]
+    assert "has other drawn games" in found[0].detail
+
+
+def test_known_games_that_the_agent_plays_are_missed() -> None:
+    rows = [{"game": "drawn(seed=1, family='matrix')", "digest": "1"}]
+    card = {"draws": {"games": {GAMES: rows}}}
+    fault = draws.check_known_games("random", card)
+    assert fault is not None
+    assert "random plays kuhn" in fault.detail
+    assert draws.check_known_games("GameSolution", card) is None
+    assert draws.check_known_games("random", {"draws": {"games": {GAMES: [*rows, {"digest": ""}]}}}) is None
+
+
 def forge_rows(folder: Path, table: str, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
     for path in sorted((folder / "records").glob(f"*/{table}/*.parquet")):
         read = pq.read_table(path)
@@ -211,7 +315,7 @@ def origin_of(agent: str, folder: Path) -> dict[str, Any]:
 
 def card_of(origin: dict[str, Any], agent: str = "random") -> dict[str, Any]:
     """Card whose origin is refused before any game is drawn."""
-    return {"agent": agent, "figures": [], "draws": {**origin, "games": {}}}
+    return {"agent": agent, "games": ["kuhn"], "figures": [], "draws": {**origin, "games": {}}, "made_by": provenance()}
 
 
 @pytest.mark.parametrize(
@@ -247,10 +351,17 @@ def test_a_seed_that_was_tried_out_is_found(tmp_path: Path) -> None:
     """The digest of another agent makes another seed, and fits together with it."""
     honest, tried = (origin_of(agent, tmp_path) for agent in ("random", "cfr:10"))
     assert not [*faults_of_origin(tried, "random")]
-    made_by = provenance()
-    assert check_identity("random", honest, made_by).agreement == "agrees"
-    assert "The digest of random is" in check_identity("random", tried, made_by).detail
-    assert check_identity("random", tried, {**made_by, "stratagem": "0.1"}).agreement == "not recomputed"
+    assert check_identity("random", card_of(honest)).agreement == "agrees"
+    assert "The digest of random is" in check_identity("random", card_of(tried)).detail
+    later = {**card_of(tried), "made_by": {**provenance(), "stratagem": "0.1"}}
+    assert check_identity("random", later).agreement == "not recomputed"
+
+
+def test_the_seed_of_another_agent_is_found(tmp_path: Path) -> None:
+    """The digest fits the agent of the plan, which is not the agent of the card."""
+    tried = card_of(origin_of("cfr:10", tmp_path), agent="random")
+    assert "The digest is of cfr:10, and the card of random" in check_identity("cfr:10", tried).detail
+    assert check_identity("cfr:10", {**tried, "agent": "cfr:10"}).agreement == "agrees"
 
 
 def test_the_identity_of_a_server_inside_a_player_is_not_bound(tmp_path: Path) -> None:
@@ -258,11 +369,17 @@ def test_the_identity_of_a_server_inside_a_player_is_not_bound(tmp_path: Path) -
     origin = origin_of(agent, tmp_path)
     assert not origin["identity_bound"]
     hidden = {**origin, "unseen": [], "identity_bound": True}
-    assert "does not hold: what answers at" in check_identity(agent, hidden, provenance()).detail
+    assert "does not hold: what answers at" in check_identity(agent, card_of(hidden, agent)).detail
 
 
 def test_a_player_of_drawn_games_is_known_by_its_name_alone(tmp_path: Path) -> None:
     origin = origin_of("GameSolution", tmp_path)
     assert not origin["identity_bound"]
-    assert check_identity("GameSolution", origin, provenance()).agreement == "agrees"
-    assert check_identity("SolutionResponse", origin, provenance()).agreement == "differs"
+    assert check_identity("GameSolution", card_of(origin, "GameSolution")).agreement == "agrees"
+    assert check_identity("SolutionResponse", card_of(origin, "SolutionResponse")).agreement == "differs"
+
+
+def test_a_player_of_known_games_is_not_known_by_its_name_alone(tmp_path: Path) -> None:
+    unseen, digest = origin_of("GameSolution", tmp_path)["unseen"], hashlib.sha256(b"random").hexdigest()[:32]
+    card = card_of({**origin_of("random", tmp_path), "agent_digest": digest, "unseen": unseen})
+    assert "The digest of random is" in check_identity("random", card).detail

@@ -15,6 +15,7 @@ from stratagem.base.options import check_seed, whole
 from stratagem.games.base import Json
 from stratagem.measure.audit.asked_again import AskedAgain, ask_again
 from stratagem.measure.audit.card import VERSION
+from stratagem.measure.audit.probes.draws import check_known_games
 from stratagem.measure.audit.seed_origin import check_identity
 from stratagem.show.table import ResultTable, text_table
 from stratagem.verifier.audit_plan import PLAN, read_object
@@ -143,8 +144,8 @@ def verify_figures(path: str | Path, *, ask: int = 0, seed: int = 0, progress: b
         for check in run_checks(folder) if is_run else card_checks(folder):
             checks.append(check)
             show(len(checks), 0, check.name)
-        if not is_run and (identity := _check_identity(folder)) is not None:
-            checks.append(identity)
+        if not is_run:
+            checks += _check_agent(folder)
         asked = ask_again(folder, ask, seed) if ask else None
     what = f"The run {folder.resolve().name}" if is_run else f"The card of {_agent(folder)}"
     return FigureVerification(folder, what, faults, tuple(checks), asked)
@@ -161,14 +162,16 @@ def _check_version(folder: Path) -> None:
         raise BadRecord(f"{folder / CARD} is a card of version {said}, and cards of version {VERSION} are verified.")
 
 
-def _check_identity(folder: Path) -> FigureCheck | None:
-    """Check the digest of an agent for which games were drawn; None where no nonce binds them to it."""
+def _check_agent(folder: Path) -> list[FigureCheck]:
+    """Check the digest of an agent to which a nonce binds drawn games, and that no known game was left out."""
     try:
         card, plan = read_object(folder / CARD), read_object(folder / PLAN)
-        origin = card.get("draws") or {}
-        return check_identity(str(plan["player"]), origin, card["made_by"]) if origin.get("nonce") else None
+        agent, draws = str(plan["player"]), card.get("draws") or {}
+        found = [check_known_games(agent, card) if draws else None]
+        found += [check_identity(agent, card) if draws.get("nonce") else None]
     except (BadRecord, *DAMAGE):
-        return None  # a damaged card is named by the checks
+        return []  # a damaged card is named by the checks
+    return [check for check in found if check is not None]
 
 
 def _agent(folder: Path) -> str:

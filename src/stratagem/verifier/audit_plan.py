@@ -6,6 +6,7 @@ No library is loaded, since the probes of an audit take their shares from here.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -59,6 +60,7 @@ def faults_of_plan(folder: Path, card: Mapping[str, Any]) -> Iterator[str]:
     origin = {name: value for name, value in card.get("draws", {}).items() if name != "games"}
     if plan.get("draws", {}) != origin:
         yield f"{PLAN} has another origin of the drawn games than the card."
+    yield from _faults_of_names(card)
     steps = [(game, probe) for game in card["games"] for probe in card["probes"][game]]
     expected = {record_folder(folder, *step) for step in steps}
     found = {path for path in (folder / "records").glob("*") if path.is_dir()}
@@ -73,3 +75,15 @@ def faults_of_plan(folder: Path, card: Mapping[str, Any]) -> Iterator[str]:
     for game, probe in steps:
         if probe in SHARES and card["probes"][game][probe] != int(SHARES[probe] * each):
             yield f"{game}: {probe} has another number of decisions than an audit gives it."
+
+
+def _faults_of_names(card: Mapping[str, Any]) -> Iterator[str]:
+    """Yield a sentence where a card has a figure twice, or games or exploiting moves that are not of its audit."""
+    if twice := [name for name, times in Counter(one["name"] for one in card["figures"]).items() if times > 1]:
+        yield f"The card has {twice[0][:100]} more than once."
+    lists = card.get("draws", {}).get("games", {})
+    if odd := [text for text in lists if text not in card["games"]]:
+        yield f"The card has drawn games of {odd[0][:100]}, which is no game of the audit."
+    own = {*card["games"], *(row["game"] for rows in lists.values() for row in rows if row.get("digest"))}
+    if odd := [text for text in card.get("strategies", {}) if text not in own]:
+        yield f"The card has exploiting moves in {odd[0][:100]}, which is no game of the audit."

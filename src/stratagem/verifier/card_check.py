@@ -82,6 +82,9 @@ class CardCheck:
         for check in card_checks(folder, is_baseline=True):
             yield check._replace(name=f"baseline: {check.name}")
         other = CardCheck(folder)
+        if _seed_of_draws(other.card) != _seed_of_draws(self.card):
+            yield FigureCheck("baseline", "differs", detail=f"The card in the folder {BASELINE} has other drawn games.")
+            return
         for name, own in {"agent": agent, **{name: self.card.get(name) for name in SETTINGS}}.items():
             if other.card.get(name) != own:
                 reason = f"The card in the folder {BASELINE} has another {name} than this card asks for."
@@ -97,7 +100,10 @@ class CardCheck:
         for some in episodes.values():
             self._decisions += [(one, row) for one in some for row in one["decisions"]]
         if is_distribution(game):
-            yield from self._check_draws(game, episodes.get("draws", []))
+            if "draws" in episodes:
+                yield from self._check_draws(game, episodes["draws"])
+            else:  # too few games or decisions for the probe
+                yield from self._check_unmeasured(game)
             return
         made = make_bounded_game(game)
         for probe, some in episodes.items():
@@ -119,14 +125,29 @@ class CardCheck:
         yield check_draws(self.card, game)
         work = ShareFigures(self.card, game, episodes)
         if not work.rows:
+            yield FigureCheck(
+                f"{game}: record of draws", "differs", detail="The card has no game that was asked about."
+            )
+            yield from self._check_unmeasured(game)
             return
         yield check_faults(f"{game}: record of draws", work.faults_of_record)
         for text, row in work.rows.items():
             check = FigureCheck(f"{game}: {text}", "agrees", row.get("value"))
             yield attempt(check, partial(_check_row, work, text, row))
         for quantity, thunk in work.thunks().items():
-            yield self._compare(f"{game}.{quantity}", thunk)
+            check = self._compare(f"{game}.{quantity}", thunk)
+            if check.agreement == "not recomputed" and work.is_measured(quantity):
+                check = check._replace(agreement="differs", detail=f"{check.detail} The record has what it needs.")
+            yield check
         yield check_faults(f"{game}: strategy", work.faults_of_strategy)
+
+    def _check_unmeasured(self, game: str) -> Iterator[FigureCheck]:
+        """Check that no figure of drawn games has a value where the agent was asked in none."""
+        for name, own in self.figures.items():
+            if name.startswith(f"{game}.") and any(
+                own.get(part) is not None for part in ("value", "lower", "upper", "p")
+            ):
+                yield FigureCheck(name, "differs", own.get("value"), detail="The agent was asked in no drawn game.")
 
     def _faults_of_record(self, game: Game[Any], text: str, probe: str, episodes: list[Row]) -> Iterator[str]:
         """Play games again, and look for missing replies, replies of another seed, and episodes of another game."""
@@ -254,6 +275,10 @@ def _reason(name: str) -> str:
     if name.endswith(".exploiter"):
         return "What its rules test are facts as players name them, not the rules of the game."
     return "No rule to recompute it is known here: it is of a probe that needs more than the record has."
+
+
+def _seed_of_draws(card: Row) -> Any:
+    return card.get("draws", {}).get("seed")
 
 
 def _number(value: Any) -> float | None:

@@ -122,6 +122,8 @@ class ShareFigures:
         self.rows: dict[str, Row] = {row["game"]: row for row in card["draws"]["games"].get(game, [])}
         """Rows of the card by game."""
         self._strategies: Mapping[str, Sequence[Row]] = card.get("strategies", {})
+        lists = card["draws"]["games"]
+        self._elsewhere = {row["game"] for name, rows in lists.items() if name != game for row in rows}
         self._agent, self._game, self._planned = str(card["agent"]), game, int(card["probes"][game]["draws"])
         self._key = Key(int(card["seed"])).at("audit", game, "draws")
         self._by_game: dict[str, list[Row]] = {}
@@ -221,6 +223,10 @@ class ShareFigures:
         }
         return {**found, "known_ratio": self._known_ratio, "unseen_gap": self._gap}
 
+    def is_measured(self, quantity: str) -> bool:
+        """Return whether the card has the games from which a figure follows."""
+        return bool(self._beside) or quantity not in ("known_ratio", "unseen_gap")
+
     def _of(self, texts: Sequence[str]) -> list[RecordedShare]:
         return [self.shares[text] for text in texts]
 
@@ -306,9 +312,11 @@ class ShareFigures:
         """Yield a sentence where the exploiting moves are others than those in the worst game."""
         one = self.shares[self.worst]
         lines = one.answers.strategy() if one.limits[0] > 0.0 else []
-        told = {text: self._strategies[text] for text in (self._game, *self.rows) if self._strategies.get(text)}
-        moves = [(line.get("seat"), line.get("situation"), line.get("action")) for line in told.pop(self.worst, [])]
-        if told or sorted(moves) != lines:
+        told = self._strategies.get(self.worst, [])
+        moves = [(line.get("seat"), line.get("situation"), line.get("action")) for line in told]
+        # known games and games of other lists may have moves by other replies
+        others = {self._game, *self._drawn} - {self.worst} - self._elsewhere
+        if any(self._strategies.get(text) for text in others) or sorted(moves) != lines:
             yield "The exploiting moves of the card are not those that follow from the record."
 
 

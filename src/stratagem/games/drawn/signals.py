@@ -28,7 +28,7 @@ class SignalRule(RoundSignal):
 
     measure: Literal["choice", "loss", "nothing"]
     """`choice`: 1 for a player who took one of `options`, 0 for others; `loss`: share of the best sum of all payoffs
-    that the round left out, for all players; `nothing`: 0, since no round can do harm."""
+    with the items dealt that the round left out, for all players; `nothing`: 0, since no round can do harm."""
     choice: str = ""
     """Name of the choice that `choice` reads; without a choice the signal has no meaning."""
     options: tuple[str, ...] = ()
@@ -39,7 +39,7 @@ class SignalRule(RoundSignal):
     """Values of the item, one of which the player must hold."""
     step: Lossy = "table"
     """Step whose loss is measured: cells of a `table`, a `sale` to a lower value, demands that do not fit a `split`,
-    gifts kept from a `pool`."""
+    gifts kept from a `pool`, or given to one that shrinks them; the game must have it once."""
 
     def check(self, game: GameDescription, number: int) -> None:
         if number >= MOST_SIGNALS:
@@ -56,8 +56,8 @@ class SignalRule(RoundSignal):
             raise self.refuse("step", f"a key that the measure {self.measure} does not read,")
         if self.measure == "choice":
             self._check_choice(game)
-        elif self.measure == "loss" and not any(step.do == self.step for step in game.steps):
-            raise self.refuse("step", f"no step {self.step} in the game")
+        elif self.measure == "loss" and (count := sum(step.do == self.step for step in game.steps)) != 1:
+            raise self.refuse("step", f"{count or 'no'} step{'s' * (count > 1)} {self.step} in the game")
 
     def _check_choice(self, game: GameDescription) -> None:
         number = game.choice_numbers.get(self.choice)

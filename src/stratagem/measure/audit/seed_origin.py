@@ -116,30 +116,42 @@ def _parts_of(player: Player) -> tuple[str, tuple[str, ...]]:
     return found.digest, tuple(dict.fromkeys((*found.unseen, *served)))
 
 
-def check_identity(agent: str, origin: Json, made_by: Json) -> FigureCheck:
-    """Compare the digest of an agent with that of a card, and what it does not hold.
+def check_identity(agent: str, card: Json) -> FigureCheck:
+    """Compare the digest of an agent with that of a card, what it does not hold, and the name in the card.
 
     Versions of programs are in the digest, so that under other ones nothing is compared.
     """
-    check = FigureCheck("agent digest", "agrees")
+    check, origin, here = FigureCheck("agent digest", "agrees"), card["draws"], provenance()
     told = str(origin["agent_digest"]), tuple(map(str, origin["unseen"]))
-    if told[1] == (_NAME_ALONE,):
-        found = _digest_name(agent)
-    else:
-        here = provenance()
-        if other := [name for name in ("stratagem", "python", "packages") if made_by.get(name) != here[name]]:
-            reason = f"The digest was made under another version of {', '.join(other)}."
-            return check._replace(agreement="not recomputed", detail=reason)
-        try:
-            found = _parts_of(make_player(agent, make_bounded_game(_GAME)))
-        except StratagemError as error:
+    by_name = told[1] == (_NAME_ALONE,)
+    other = [name for name in ("stratagem", "python", "packages") if card["made_by"].get(name) != here[name]]
+    if other and not by_name:
+        reason = f"The digest was made under another version of {', '.join(other)}."
+        return check._replace(agreement="not recomputed", detail=reason)
+    try:
+        found = _digest_name(agent) if other else _parts_of(make_player(agent, make_bounded_game(_GAME)))
+    except StratagemError as error:
+        if not by_name:
             return check._replace(agreement="not recomputed", detail=str(error))
+        found = _digest_name(agent)
+    if (name := _name_in(agent, card)) not in ("", card["agent"]):  # else the seed of one agent serves for another
+        return check._replace(agreement="differs", detail=f"The digest is of {name}, and the card of {card['agent']}.")
     if told[0] != found[0]:
         return check._replace(agreement="differs", detail=f"The digest of {agent} is {found[0]}, not {told[0][:40]}.")
     if told[1] != found[1]:
         parts = ", ".join(found[1]) or "nothing"
         return check._replace(agreement="differs", detail=f"Of {agent} the digest does not hold: {parts}.")
     return check
+
+
+def _name_in(agent: str, card: Json) -> str:
+    """Return the name of an agent in the first game of a card; empty where it cannot be made."""
+    first = card["games"][0]
+    try:
+        rows = card["draws"]["games"].get(first, [])
+        return make_player(agent, make_bounded_game(rows[0]["game"] if rows else first)).name
+    except StratagemError:
+        return ""
 
 
 def _digest_name(agent: str | Player) -> tuple[str, tuple[str, ...]]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from stratagem.games.base import Seat
 from stratagem.games.drawn.description import ROLES, GameDescription, Role, RoundState, Step
 from stratagem.games.drawn.items import DealtItem
@@ -48,6 +50,12 @@ def may_hold_several(game: GameDescription, item: DealtItem) -> bool:
         sum(getattr(step, "count", 1) for step in dealt if getattr(step, "to", "") in ("each", role)) > 1
         for role in ROLES[: game.seats]
     )
+
+
+def share_lost(total: float, totals: Sequence[float]) -> float:
+    """Return the share of the best sum of payoffs that a sum lacks; 1 is a sum of 0, or the worst if it is below 0."""
+    best, worst = max(totals), min(0.0, *totals)
+    return (best - total) / (best - worst) if best > worst else 0.0
 
 
 def seats_of(state: RoundState, role: Role) -> tuple[Seat, ...]:

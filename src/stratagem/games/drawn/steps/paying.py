@@ -9,7 +9,14 @@ from typing import Any, ClassVar
 
 from stratagem.games.base import Seat
 from stratagem.games.drawn.description import ROLES, GameDescription, RoundState, Step, Words
-from stratagem.games.drawn.steps.base import check_worth, item_number, may_hold_several, seats_of, step_of_choice
+from stratagem.games.drawn.steps.base import (
+    check_worth,
+    item_number,
+    may_hold_several,
+    seats_of,
+    share_lost,
+    step_of_choice,
+)
 from stratagem.games.drawn.steps.choosing import Choose, is_number
 
 _MOST_CELLS = 64
@@ -121,19 +128,20 @@ class GiftPool(Step):
         for seat, gift in enumerate(gifts):
             state.pay(seat, self.factor * sum(gifts) / len(gifts) - gift)
 
-    def _gifts(self, state: RoundState, number: int) -> tuple[list[float], float]:
-        """Return the gifts of all seats, and the largest that one may give."""
+    def _gifts(self, state: RoundState, number: int) -> tuple[list[float], list[float]]:
+        """Return the gifts of all seats, and the amounts that one may give."""
         description = state.game.description
         place = step_of_choice(description, self, "gift", self.gift, number)
         step = description.steps[place]
         assert isinstance(step, Choose)
         amounts = [float(option.word) for option in step.options]
         made = [state.option_of(place, seat) for seat in range(description.seats)]
-        return [0.0 if option is None else amounts[option] for option in made], max(amounts)
+        return [0.0 if option is None else amounts[option] for option in made], amounts
 
     def lost_share(self, state: RoundState, number: int) -> float:
-        gifts, most = self._gifts(state, number)
-        return 1.0 - sum(gifts) / (most * len(gifts)) if most else 0.0
+        gifts, amounts = self._gifts(state, number)
+        gained = self.factor - 1.0  # below 0 gifts are what is lost
+        return share_lost(gained * sum(gifts), [gained * len(gifts) * end for end in (min(amounts), max(amounts))])
 
     def most_paid(self, game: GameDescription) -> tuple[float, float]:
         step = next(step for step in game.steps if step.name == self.gift)
@@ -238,9 +246,16 @@ class PayoffTable(Step):
         return found
 
     def lost_share(self, state: RoundState, number: int) -> float:
-        totals = [sum(cell) for _, cell in self._cells(state.game.description)]
-        best, worst = max(totals), min(0.0, *totals)
-        return (best - sum(self._payoffs(state, number))) / (best - worst) if best > worst else 0.0
+        game = state.game.description
+        # players choose among the cells of the values that were dealt
+        places = [
+            self._place(state, one, number) if one.partition(".")[2] in game.item_numbers else None for one in self.over
+        ]
+        sizes = [len(self._labels(game, name, number)) for name in self.over]
+        cells = product(
+            *(range(size) if place is None else (place,) for size, place in zip(sizes, places, strict=True))
+        )
+        return share_lost(sum(self._payoffs(state, number)), [sum(self._find(cell)) for cell in cells])
 
     def _place(self, state: RoundState, name: str, number: int) -> int | None:
         """Return the place of the round in a dimension; None where a player is out or has not chosen."""

@@ -42,7 +42,9 @@ from stratagem.measure.sampled.over_games import (
 )
 from stratagem.measure.sampled.questions import Floats, questions_of
 from stratagem.measure.tree_policy import reply_oracle
+from stratagem.players.catalogue import make_player
 from stratagem.verifier.audit_plan import KNOWN_GAMES, SHARES
+from stratagem.verifier.figure_check import FigureCheck
 
 LEAST_RANDOM = 0.05
 """Exploitability of random play, as a share of the payoff range, under which a draw is left out."""
@@ -166,6 +168,21 @@ def _known_games(task: Task) -> tuple[tuple[str, ...], str]:
         except StratagemError:
             return (), f"{task.agent.name} plays drawn games and not {text}, so there is nothing to set beside them."
     return KNOWN_GAMES, ""
+
+
+def check_known_games(agent: str, card: Json) -> FigureCheck | None:
+    """Return a fault where a card lacks the known games and the agent can play them; None where it fits."""
+    lists = card["draws"]["games"]
+    left = [text for text, rows in lists.items() if rows and all(row["digest"] for row in rows)]
+    if not left:
+        return None
+    try:
+        for text in KNOWN_GAMES:
+            make_player(agent, make_bounded_game(text))
+    except StratagemError:
+        return None
+    detail = f"{agent} plays {' and '.join(KNOWN_GAMES)}, and the card has no figures in them."
+    return FigureCheck(f"{left[0]}: known games", "differs", detail=detail)
 
 
 def _games_of(task: Task, known: Sequence[str]) -> list[GameOfProbe]:
