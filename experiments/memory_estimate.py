@@ -172,7 +172,7 @@ def _learner(lm: LanguageModel, memory: ProcessMemory, name: str) -> Learner:
         add_adapter(lm, name, own.rank, own.lora_alpha, own.targets or None, dropout=own.dropout)
         trained = adapter_parameters(lm, name)
     optimizer = Optimizer(trained, OptimizerSettings(), 10)
-    for group in optimizer._method.param_groups:  # noqa: SLF001 - as torch chooses on a GPU
+    for group in optimizer.method.param_groups:  # as torch chooses on a GPU
         group["foreach"] = memory.on_gpu if group["foreach"] is None else group["foreach"]
     policy = Policy(
         lm,
@@ -191,7 +191,7 @@ def _tensors(lm: LanguageModel) -> Iterator[torch.Tensor]:
 
 def _state(optimizer: Optimizer) -> Iterator[torch.Tensor]:
     yield from optimizer._long  # noqa: SLF001 - master copies, which are the weights themselves in fp32
-    for state in optimizer._method.state.values():  # noqa: SLF001
+    for state in optimizer.method.state.values():
         yield from (value for value in state.values() if isinstance(value, torch.Tensor))
 
 
