@@ -11,6 +11,7 @@ import errno
 import json
 import os
 import random
+import re
 import shutil
 import sys
 import time
@@ -156,12 +157,16 @@ def again(words, folder):
     return [*words, "--resume"] if "--record" in words and (folder / "evaluation.json").exists() else words
 
 
+VARYING = re.compile(r" GiB| after \d+ s$")
+"""Lines that differ between equal runs: choices by free memory, and progress of slow ones."""
+
+
 def problem(disk, words, number, mode, whole, expected):
     """Return what is wrong with the case of a call; empty where nothing is."""
     disk.renew()
     end = disk.run(words, number, mode)
     others = Counter(end.lines) - Counter(whole.end.lines)
-    said = [line for line in others.elements() if " GiB" not in line]  # the choices by free memory, which differs
+    said = [line for line in others.elements() if not VARYING.search(line)]
     if lost := disk.lost(number, whole.paths):
         return f"{' | '.join(said)} Lost: {lost}"
     if end.status == 0:
