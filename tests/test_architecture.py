@@ -288,6 +288,10 @@ def test_rules_and_players_load_alone(modules):
     assert loaded(*modules) & heavy == set()
 
 
+def test_pages_load_without_the_libraries_of_models():
+    assert loaded("stratagem.show.viewer.app", "stratagem.language.models.load") & {"torch", "transformers"} == set()
+
+
 def test_the_rules_load_quickly():
     program = "import time\nstart = time.process_time()\nimport stratagem.games\nprint(time.process_time() - start)"
     runs = [

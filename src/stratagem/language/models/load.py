@@ -29,7 +29,6 @@ from stratagem.language.models.run_models import resolve_model
 from stratagem.language.models.shapes import ModelShape
 from stratagem.language.models.small import small_folder
 from stratagem.language.models.smollm2 import smollm2_folder
-from stratagem.language.models.standalone import StandaloneLlama, read_standalone
 from stratagem.language.models.tiny import tiny_folder
 from stratagem.language.models.unloaded import check_loads
 
@@ -77,6 +76,8 @@ def _load(ref: ModelRef | str, device: str | None, dtype: str | None, *, standal
 
 def complete_model(lm: LanguageModel) -> bool:
     """Replace a standalone model by that of transformers, which takes adapters; False if it was none."""
+    from stratagem.language.models.standalone import StandaloneLlama
+
     if not isinstance(lm.model, StandaloneLlama):
         return False
     ref = parse_model(lm.source)
@@ -88,6 +89,7 @@ def standalone_parts(ref: ModelRef, folder: Path, device: str, dtype: str) -> tu
     """Return the model and the tokenizer without transformers; None where they cannot be had."""
     import torch
 
+    from stratagem.language.models.standalone import read_standalone
     from stratagem.language.models.standalone_tokenizer import read_tokenizer
 
     if device != "cpu" or ref.four_bit or ref.adapters or any((folder / name).exists() for name in _READ_TOO):
