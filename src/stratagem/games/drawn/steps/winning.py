@@ -9,6 +9,7 @@ from typing import ClassVar, Literal
 from stratagem.games.base import Seat
 from stratagem.games.drawn.description import GameDescription, RoundState, Step, Words
 from stratagem.games.drawn.events import Event
+from stratagem.games.drawn.items import DealtItem
 from stratagem.games.drawn.steps.base import check_worth, item_number, may_hold_several, seats_of, step_of_choice
 from stratagem.games.drawn.steps.choosing import Choose, is_number
 
@@ -232,45 +233,14 @@ class Sale(Step):
             lines.append(
                 words.say(f"In {words.unit}s these bids are: {pairs}.", f"The bids stand for {words.unit}s: {pairs}.")
             )
-        several = may_hold_several(game, item)
-        worth = {
-            "own": words.say(
-                f"to each player it is worth the sum of the numbers of that player's {item.plural}",
-                f"its worth to a player is the total of the player's own {item.plural}",
-            )
-            if several
-            else words.say(
-                f"to each player it is worth the number of that player's {item.name}",
-                f"its worth to a player is the number of the player's own {item.name}",
-            ),
-            "common": words.say(
-                f"to every player it is worth the sum of the numbers of all players' {item.plural}",
-                f"its worth is the same for all, the sum of the {item.plural} of all players",
-            ),
-        }[self.worth]
+        worth = self._worth_rule(game, item, words)
         lines.append(
             words.say(
                 f"A thing is sold to the highest {self.bid}; {worth}.",
                 f"The highest {self.bid} buys a thing; {worth}.",
             )
         )
-        least = f", but at least {words.amount(self.reserve)}" if self.reserve else ""
-        lines.append(
-            {
-                "first": words.say("The winner pays its own bid.", "The buyer pays what it bid."),
-                "second": words.say(
-                    f"The winner pays the second-highest bid{least}.",
-                    f"The buyer pays the next bid below, or an equal one{least}.",
-                ),
-                "all": words.say(
-                    "Every player pays its own bid, winner or not.", "All pay what they bid, buyer or not."
-                ),
-                "lost": words.say(
-                    "The winner pays nothing; all others pay their own bids.",
-                    "The buyer pays nothing, and everybody else pays what it bid.",
-                ),
-            }[self.price]
-        )
+        lines.append(self._price_rule(words))
         if self.price == "second" and game.may_have_left(self):
             lines.append(
                 words.say(
@@ -292,3 +262,36 @@ class Sale(Step):
             )
         )
         return lines
+
+    def _worth_rule(self, game: GameDescription, item: DealtItem, words: Words) -> str:
+        several = may_hold_several(game, item)
+        return {
+            "own": words.say(
+                f"to each player it is worth the sum of the numbers of that player's {item.plural}",
+                f"its worth to a player is the total of the player's own {item.plural}",
+            )
+            if several
+            else words.say(
+                f"to each player it is worth the number of that player's {item.name}",
+                f"its worth to a player is the number of the player's own {item.name}",
+            ),
+            "common": words.say(
+                f"to every player it is worth the sum of the numbers of all players' {item.plural}",
+                f"its worth is the same for all, the sum of the {item.plural} of all players",
+            ),
+        }[self.worth]
+
+    def _price_rule(self, words: Words) -> str:
+        least = f", but at least {words.amount(self.reserve)}" if self.reserve else ""
+        return {
+            "first": words.say("The winner pays its own bid.", "The buyer pays what it bid."),
+            "second": words.say(
+                f"The winner pays the second-highest bid{least}.",
+                f"The buyer pays the next bid below, or an equal one{least}.",
+            ),
+            "all": words.say("Every player pays its own bid, winner or not.", "All pay what they bid, buyer or not."),
+            "lost": words.say(
+                "The winner pays nothing; all others pay their own bids.",
+                "The buyer pays nothing, and everybody else pays what it bid.",
+            ),
+        }[self.price]
