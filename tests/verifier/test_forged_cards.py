@@ -25,7 +25,7 @@ from stratagem.measure.statistics import sign_flip_p
 from stratagem.players.base import Move, Traits
 from stratagem.players.wrappers import Noisy
 from stratagem.verifier.drawn_tests import ORDERS, around_p, sign_flips
-from stratagem.verifier.figures import holm_values, wilson_limits
+from stratagem.verifier.figures import excess_figures, holm_values, wilson_limits
 from stratagem.verifier.small_tree import EndsWalk
 
 VERIFY = Path(__file__).parents[2] / "src" / "stratagem" / "verifier"
@@ -314,6 +314,36 @@ def test_a_changed_number_of_the_card_is_found(folder, name, part, by):
     said = verdict(at)
     assert f"kuhn.{name} differs" in said
     assert re.search(rf"`(holm_)?{part.removeprefix('holm_')}` is .* in the card, and .* by the record", said)
+
+
+def test_the_opponent_of_the_excess_loss_is_the_one_that_the_card_names_where_both_paid_the_same(folder, monkeypatch):
+    at = folder()
+    told = json.loads((at / "card.json").read_text())["figures"]
+    named = next(figure for figure in told if figure["name"] == "kuhn.excess_loss")
+
+    def equal(answers, bouts, share):
+        found = excess_figures(answers, bouts, share)
+        own = next(one for one in found if abs(one["value"] - named["value"]) < 1e-9)
+        for one in found:
+            one["p"] = own["p"]
+            one["value"] = named["value"] + (1e-12 if one is own else 0.0)
+        return found
+
+    monkeypatch.setattr("stratagem.verifier.figures.excess_figures", equal)
+    assert sg.verify_figures(at, progress=False).ok
+
+
+def test_another_opponent_of_the_excess_loss_is_found(folder):
+    at = folder()
+
+    def change(card, figures):
+        told = figures["kuhn.excess_loss"]
+        (told["episode"],) = {figures[f"kuhn.payoff_{name}"]["episode"] for name in ("random", "strong")} - {
+            told["episode"]
+        }
+
+    forge_card(at, change)
+    assert "kuhn.excess_loss differs" in verdict(at)
 
 
 def test_a_hidden_alarm_is_found(folder):

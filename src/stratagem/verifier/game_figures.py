@@ -156,15 +156,19 @@ class GameFigures:
 
     def _excess(self) -> dict[str, Known]:
         names = [name for name in ("payoff_random", "payoff_strong") if name in self._told]
-        bouts = [some for some in map(self._bout, names) if len({one["group"] for one in some}) > 1]
+        bouts = {name: self._bout(name) for name in names}
+        bouts = {name: some for name, some in bouts.items() if len({one["group"] for one in some}) > 1}
         if not bouts or not self._played:
             raise CannotCompute("No payoff over both seats was measured on two deals.")
         share = math.fsum(self._played[0]["payoffs"]) / len(self._played[0]["rounds"]) / 2.0
-        found = figures.excess_figures(self.answers, bouts, share)
-        own = self._told["excess_loss"]
+        found = figures.excess_figures(self.answers, [*bouts.values()], share)
         least = min(one["p"].high for one in found)  # type: ignore[union-attr]
-        likely = [one for one in found if one["p"].low <= least]  # type: ignore[union-attr]
-        return min(likely, key=lambda one: abs(float(one["value"]) - float(own["value"])))  # type: ignore[arg-type]
+        # values may be equal, so that only the episode tells which opponent the card means
+        shown = self._told["excess_loss"].get("episode")
+        for name, one in zip(bouts, found, strict=True):
+            if self._told[name]["episode"] == shown and one["p"].low <= least:  # type: ignore[union-attr]
+                return one
+        raise BadRecord("The episode that the card names is not one against the opponent of the least p.")
 
 
 def _actions(replies: Sequence[RecordedReply], question: int, numbers: dict[str, int]) -> list[int]:
