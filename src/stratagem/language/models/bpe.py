@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -26,6 +27,12 @@ def write_chat(messages: Sequence[Mapping[str, str]], *, add_generation_prompt: 
         raise ValueError("A role is system, user or assistant.")
     turns = "".join(f"<|{message['role']}|>{message['content']}{END}" for message in messages)
     return f"{BOS}{turns}{'<|assistant|>' if add_generation_prompt else ''}"
+
+
+def digest_texts(texts: Iterable[str], pieces: str, vocabulary: int) -> str:
+    """Compute eight characters that change with what a tokenizer is trained on: texts, pieces, special tokens, size."""
+    key_text = "\0".join((*texts, pieces, CHAT, *SPECIAL, str(vocabulary)))
+    return hashlib.blake2b(key_text.encode(), digest_size=4).hexdigest()
 
 
 def trained_tokenizer(texts: Iterable[str], pieces: str, vocabulary: int) -> Any:

@@ -6,7 +6,6 @@ tokens and an order five; other games are spelt in small pieces.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from functools import lru_cache
 from pathlib import Path
@@ -14,7 +13,7 @@ from pathlib import Path
 from stratagem.base.cache import cached_folder
 from stratagem.games.catalogue import make_game
 from stratagem.games.diplomacy.graph import graph_of
-from stratagem.language.models.bpe import CHAT, SPECIAL, trained_tokenizer
+from stratagem.language.models.bpe import digest_texts, trained_tokenizer
 from stratagem.language.models.drawn import Size, draw_model, llama
 from stratagem.language.models.tiny_tokenizer import texts_of
 
@@ -44,14 +43,8 @@ def _places() -> Iterator[str]:
 
 def small_folder() -> Path:
     """Return the folder of the model, made if it is not cached."""
-    return cached_folder(f"small-v{VERSION}-{_texts_digest()}", _make)
-
-
-@lru_cache(maxsize=1)
-def _texts_digest() -> str:
-    """Compute eight characters that change with the texts or with how they are cut up; cached."""
-    texts = "\0".join((*game_texts(), _PIECES, CHAT, *SPECIAL, str(VOCABULARY)))
-    return hashlib.blake2b(texts.encode(), digest_size=4).hexdigest()
+    digest = digest_texts(game_texts(), _PIECES, VOCABULARY)
+    return cached_folder(f"small-v{VERSION}-{digest}", _make)
 
 
 def _make(folder: Path) -> None:

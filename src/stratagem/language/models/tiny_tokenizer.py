@@ -6,7 +6,6 @@ way wherever they stand. Every byte is a token, so every capital letter is one a
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator
 from functools import lru_cache
 from itertools import islice
@@ -16,7 +15,7 @@ from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game, usual_of
 from stratagem.games.key import Key
 from stratagem.games.playthrough import GOLDEN, playthrough
-from stratagem.language.models.bpe import CHAT, SPECIAL, trained_tokenizer
+from stratagem.language.models.bpe import digest_texts, trained_tokenizer
 
 VOCABULARY = 2048
 """Largest size of the vocabulary; the texts have fewer pieces that can be merged."""
@@ -66,9 +65,8 @@ def _episode(game: Game[Any], key: Key) -> Iterator[str]:
 
 @lru_cache(maxsize=1)
 def texts_digest() -> str:
-    """Compute eight characters that change with the texts or with how they are cut up; cached."""
-    key_text = "\0".join((*game_texts(), _PIECES, CHAT, *SPECIAL, str(VOCABULARY)))
-    return hashlib.blake2b(key_text.encode(), digest_size=4).hexdigest()
+    """Return the digest of these texts; cached."""
+    return digest_texts(game_texts(), _PIECES, VOCABULARY)
 
 
 def train_tokenizer() -> Any:
