@@ -19,6 +19,7 @@ import pyarrow.parquet as pq
 
 from stratagem.base.errors import BadRecord, StratagemError
 from stratagem.base.files import telling
+from stratagem.base.garbage import fewer_collections
 from stratagem.base.lock import hold, release
 from stratagem.games.base import ActionPart, Stakes
 from stratagem.language.engines.base import Call
@@ -158,15 +159,16 @@ def read_episodes(
     if numbers is None and not present:
         raise no_episodes(folder)
     for number in present if numbers is None else numbers:
-        behind = (
-            calls_by_decision(_read_calls(folder, number), _read(folder, "prompts", number))
-            if calls and decisions
-            else {}
-        )
-        taken = _decisions(_read(folder, "decisions", number), behind) if decisions else {}
-        for batch in _read(folder, "episodes", number).to_batches(max_chunksize=_BATCH):
-            for row in batch.to_pylist():
-                yield _episode(row, taken.get(row["id"], []))
+        with fewer_collections():  # with Python's own they took two fifths of the time, as all rows live on
+            episodes = _read_shard(folder, number, calls=calls and decisions, decisions=decisions)
+        yield from episodes
+
+
+def _read_shard(folder: Path, number: int, *, calls: bool, decisions: bool) -> list[Episode]:
+    behind = calls_by_decision(_read_calls(folder, number), _read(folder, "prompts", number)) if calls else {}
+    taken = _decisions(_read(folder, "decisions", number), behind) if decisions else {}
+    batches = _read(folder, "episodes", number).to_batches(max_chunksize=_BATCH)
+    return [_episode(row, taken.get(row["id"], [])) for batch in batches for row in batch.to_pylist()]
 
 
 def count_episodes(folder: Path) -> int:
