@@ -25,6 +25,7 @@ import numpy as np
 from stratagem.algorithms.league.ratings import MEAN, Score, elo_among, elo_by_name
 from stratagem.games import Key, make_game
 from stratagem.games.matrix.players import TitForTat
+from stratagem.games.tree_walk import walk
 from stratagem.measure.evaluate import evaluate
 from stratagem.measure.matchups import Evaluator
 from stratagem.measure.suites import find_suite
@@ -154,8 +155,14 @@ def cross_play(members: int) -> Work:
     return lambda: tournament(game, "ipd", players, Evaluator(key=Key(0), episodes=4, exact_budget=0))
 
 
+def walking(leaves: int) -> Work:
+    """Walk the tree of the repeated dilemma with so many ends, a power of four."""
+    game = make_game(f"ipd(rounds={round(math.log(leaves, 4))})")
+    return lambda: walk(game)
+
+
 GROWTHS = (
-    Growth("play by rounds, ipd", (200, 400, 800, 1600), playing("ipd(rounds={})"), "linear"),
+    Growth("play by rounds, ipd", (200, 400, 800, 1600), playing("ipd(rounds={})"), "each view holds all moves"),
     Growth("play by rounds, public-goods", (100, 200, 400, 800), playing("public-goods(rounds={})"), "linear"),
     Growth("play by rounds, kuhn", (100, 200, 400, 800), playing("kuhn(hands={})"), "linear"),
     Growth(
@@ -175,6 +182,7 @@ GROWTHS = (
     Growth("reading a record by episodes", (1000, 2000, 4000, 8000), reading, "linear"),
     Growth("evaluation by episodes", (100, 200, 400, 800), evaluating, "linear"),
     Growth("model's play by rounds told in the prompt", (4, 8, 16, 32), prompting, "decisions times prompt"),
+    Growth("walk of a tree by its ends, ipd", (256, 1024, 4096, 16384), walking, "each view holds all moves"),
     Growth("rating of all members", (64, 128, 256, 512), rating_all, "all pairs: 2"),
     Growth("rating of one member", (512, 1024, 2048, 4096), rating_one, "linear"),
     Growth("matchmaking of one learner", (64, 128, 256, 512), matchmaking, "linear"),
