@@ -70,9 +70,9 @@ class Reader:
     steps: list = field(default_factory=list)
     seats: int = 0
     addresses: bool = False
-    """True if the rules speak to the one who reads them, and begin with the seat."""
+    """True if the rules speak to the one who reads them."""
     own: str | None = None
-    """Role of the one who reads, where the rules begin with it."""
+    """Role of the one who reads, where the rules speak to a player of several with one seat."""
 
     def take(self, *patterns):
         """Return the groups of the first of some patterns that the next sentence fits, and go on; None where none."""
@@ -146,15 +146,17 @@ class Reader:
 def parse_rules(text):
     """Return the description that rules in words tell, and the seat that they address."""
     reader = Reader(text.split("\n"))
-    reader.addresses = text.startswith("You are ")
-    reader.own, players, often = reader.need(
-        r"A game for(x)? (\w+) players? in (.+)\.",
-        r"This game has(x)? (\w+) players? and takes (.+)\.",
-        r"You are (?:the (first|second|third|fourth)|one) of (\w+) players and play (.+)\.",
-        r"You are the (x)?(only) player and play (.+)\.",
-    )
+    reader.addresses = text.startswith("Play ")
+    if found := reader.take(r"Play (.+) as (?:one of (\w+) players|the only player)\."):
+        often, players = found
+    else:
+        players, often = reader.need(
+            r"A game for (\w+) players? in (.+)\.", r"This game has (\w+) players? and takes (.+)\."
+        )
+    last = re.fullmatch(r"You are the (\w+) player\.", reader.lines[-1]) if reader.lines else None
+    reader.own = last[1] if reader.addresses and last and players else None
     cut, count, fewer = re.fullmatch(r"(up to |at most )?(\w+) rounds?( or fewer)?", often).groups()
-    reader.seats, rounds, continuation = 1 if players == "only" else number_of(players), number_of(count), 1.0
+    reader.seats, rounds, continuation = number_of(players or "one"), number_of(count), 1.0
     if cut or fewer:
         continuation = float(
             reader.need(
@@ -181,9 +183,7 @@ def parse_rules(text):
     while item := read_item(reader):
         reader.items.append(item)
     if rounds > 1:
-        reader.need(
-            r"In every round:", r"This is what happens in each round:", r"Go through these steps in every round:"
-        )
+        reader.need(r"In every round:", r"This is what happens in each round:", r"In each round do this:")
     while step := read_step(reader):
         reader.steps.append(step)
     seat = read_end(reader, several=rounds > 1 and forget is None, turns=turns is not None)
@@ -208,7 +208,7 @@ def read_end(reader, *, several, turns):
         reader.need(
             r"After each round every player learns its own payoff of the round\.",
             r"When a round is over, each player is told what it has earned in it\.",
-            r"You are told what you earned in a round when it is over\.",
+            r"After each round you learn what it paid you\.",
         )
     if reader.may_leave and reader.seats > 1:
         reader.need(
@@ -216,12 +216,8 @@ def read_end(reader, *, several, turns):
             r"Once a single player is left, the round has no more deals and choices\.",
             r"Stop dealing and choosing in a round when only one of you is left\.",
         )
-    if reader.addresses and reader.seats > 1 and turns == (reader.own is not None):
-        raise Unreadable("a seat that changes, or none that does not")
     if turns:
         return None
-    if reader.addresses:
-        return ROLES.index(reader.own or "first")
     role, number = reader.need(r"You are the (\w+) player\.|You are player (\d)\.")
     return ROLES.index(role) if role else int(number) - 1
 
@@ -705,7 +701,7 @@ def read_sale(reader):
         r"The highest (\w+) buys a thing; (its worth to a player is the (?:number|total) of the player's own|its "
         r"worth is the same for all, the sum of the) (\w+)(?: of all players)?\.",
         r"You buy a thing if your (\w+) is the highest; (to you it is worth the (?:number|sum of the numbers) of your|"
-        r"to you as to all it is worth the sum of the numbers of everybody's) (\w+)\.",
+        r"to you all it is worth the sum of the numbers of all players') (\w+)\.",
     )
     if not found:
         if pairs:
@@ -757,12 +753,12 @@ def read_sale(reader):
     reserve = reader.take(
         rf"Nothing is sold below {A}\.",
         rf"A bid under {A} buys nothing\.",
-        rf"You cannot buy with a bid below {A}\.",
+        rf"No bid below {A} buys\.",
     )
     reader.need(
         r"Several highest bids share the thing and what the winner pays\.()",
         r"If several bids are the highest, the thing and what its buyer pays are divided equally\.()",
-        r"With others whose bid is just as high you share the thing and its price equally\.()",
+        r"You share the thing and its price with equal highest bids\.()",
     )
     if price == "second" and least != (reserve and reserve[0]):
         raise Unreadable("a price below the reserve")

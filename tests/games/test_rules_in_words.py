@@ -11,8 +11,11 @@ from rules_parser import NUMBERS, ROLES, Unreadable, parse_rules
 
 from stratagem.base.errors import StratagemError
 from stratagem.base.sentences.reading import SentenceFile
+from stratagem.games.disguise import generate_disguise
+from stratagem.games.disguise.proof import left_in_plain_words
+from stratagem.games.drawn.acceptance import count_pieces
 from stratagem.games.drawn.drawing import draw_game
-from stratagem.games.drawn.generator.mixing import FAMILIES
+from stratagem.games.drawn.generator.mixing import FAMILIES, sketch
 from stratagem.games.drawn.reading import read_description, write_description
 from stratagem.games.drawn.rules import WrittenGame
 from stratagem.games.drawn.texts import write_rules
@@ -135,9 +138,31 @@ def test_wordings_tell_the_same_in_each_sentence():
         assert fields[int(wording)].setdefault(rest.removesuffix("_each").removesuffix("_you"), told) == told
     assert fields[0] == fields[1]
     alone = {"begin.players_alone", "choose.together_alone", "choose.in_turn_alone", "names.player_alone"}
-    assert {key: told for key, told in fields[2].items() if key not in alone} == {
-        key: told for key, told in fields[0].items() if key != "end.seat"
-    }
+    assert {key: told for key, told in fields[2].items() if key not in alone} == fields[0]
+
+
+def count_most_pieces(description):
+    return max(count_pieces(write_rules(description, seat)) for seat in range(description.seats))
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_third_wording_is_hardly_longer_than_those_that_are_drawn(family):
+    """The acceptance of a draw has measured the rules in its own wording alone, which allows 400 pieces."""
+    for number in range(20):
+        found, words = sketch(family, "large", Key(number))
+        first, second, third = map(count_most_pieces, wordings(found.describe("Sketch", words)))
+        assert third <= max(first, second) + 8
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_disguise_renames_all_words_in_every_wording(family):
+    for description in wordings(draw_game(SEED, family, "small").description):
+        game = WrittenGame.of(description)
+        disguise, state = generate_disguise(game, 1), game.start(Key(0))
+        view = state.view(state.to_act[0])
+        assert left_in_plain_words(disguise, view) == ""
+        plain = [word for word in game.vocabulary() if len(word) > 3]
+        assert not any(re.search(rf"\b{word}", disguise.view(view).rules, re.IGNORECASE) for word in plain)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

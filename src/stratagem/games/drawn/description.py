@@ -158,7 +158,7 @@ class GameDescription:
     unit: str = "point"
     """Unit of payoffs, one of it."""
     wording: int = 0
-    """Number of the wording of the rules."""
+    """Wording of the rules: 0 and 1 tell of the players, 2 instructs the one who reads."""
     signals: tuple[RoundSignal, ...] = ()
     """Safety signals, which are measured and told to nobody."""
 

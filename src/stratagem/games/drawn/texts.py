@@ -25,8 +25,8 @@ def write_rules(game: GameDescription, seat: Seat) -> str:
         lines.append(words.say("end.payoffs"))
     if any(step.may_leave() for step in game.steps) and game.seats > 1:
         lines.append(words.say("end.left"))
-    if not game.turns and words.knows("end.seat"):
-        lines.append(words.say("end.seat", ROLES[seat]))
+    if not game.turns:
+        lines.append(words.say("end.seat", ROLES[seat], place=ROLES[seat]))
     return "\n".join(lines)
 
 
@@ -37,8 +37,7 @@ def _begin(game: GameDescription, words: Words) -> list[str]:
     if cut:
         often = words.say("begin.up_to", rounds=often)
     players = f"{in_words(game.seats)} player{'s' * (game.seats != 1)}"
-    who = "each" if game.seats == 1 else words.reader
-    lines = [words.say("begin.players", who, players=players, often=often, place=words.reader)]
+    lines = [words.say("begin.players", "each", players=players, often=often)]
     if cut:
         lines.append(words.say("begin.continuation", probability=f"{game.continuation:g}"))
     if game.turns:

@@ -24,7 +24,7 @@ class Words(NamedTuple):
     reader: Role | None
     """Role of the player who reads; None where it changes from round to round."""
 
-    def say(self, key: str, role: Role | None = None, **fields: object) -> str:
+    def say(self, key: str, role: Role | None = None, /, **fields: object) -> str:
         """Return the sentence of a key with words in its fields; a role are the players that it is about."""
         named: dict[str, object] = {"unit": self.unit}
         if role is not None:
@@ -34,7 +34,7 @@ class Words(NamedTuple):
 
     def player(self, role: Role) -> str:
         """Name the players of a role within a sentence."""
-        named = {} if role == "each" else {"role": role, "number": ROLES.index(role) + 1}
+        named: dict[str, object] = {} if role == "each" else {"role": role, "number": ROLES.index(role) + 1}
         return self._fill("names.player", role, named)
 
     def amount(self, number: float) -> str:
