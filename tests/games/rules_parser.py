@@ -596,7 +596,7 @@ def read_offers(reader):
         rf"If the last offer is answered by {reject}, the first player gets {A} and the second player gets "
         rf"{A}\.",
         rf"When {reject} answers the last offer, the first player receives {A} and the second one {A}\.",
-        rf"Once the last offer meets {reject}, the first player is paid {A} and the second player {A}\.",
+        rf"Once the last offer meets {reject}, the first player gets {A} and the second player {A}\.",
     )
     worth = reader.take(
         r"What a player gets of the sum is multiplied by the (number|sum of the numbers) of that player's (\w+)\.",

@@ -134,8 +134,9 @@ def test_wordings_tell_the_same_in_each_sentence():
     fields = [{}, {}, {}]
     for key in read_wordings():
         wording, _, rest = key.partition(".")
+        about_all = re.sub(r"_(each|you)$", "", rest)
         told = {*re.findall(r"\{(\w+)\}", *read_wordings().texts(key))} - NAMED
-        assert fields[int(wording)].setdefault(rest.removesuffix("_each").removesuffix("_you"), told) == told
+        assert fields[int(wording)].setdefault(about_all, told) == told
     assert fields[0] == fields[1]
     alone = {"begin.players_alone", "choose.together_alone", "choose.in_turn_alone", "names.player_alone"}
     assert {key: told for key, told in fields[2].items() if key not in alone} == fields[0]
