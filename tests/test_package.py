@@ -43,9 +43,10 @@ def test_wheel_holds_every_recipe_and_sentence_of_the_repository_and_the_types(w
     with zipfile.ZipFile(wheel) as packed:
         held = {Path(name) for name in packed.namelist()}
     files = (path.relative_to(ROOT) for path in (ROOT / "recipes").rglob("*.toml"))
-    sentences = {path.relative_to(ROOT / "src") for path in (ROOT / "src/stratagem/base/sentences").glob("*.toml")}
+    rooms = (ROOT / "src/stratagem" / room for room in ("base/sentences", "games/drawn"))
+    sentences = {path.relative_to(ROOT / "src") for room in rooms for path in room.glob("*.toml")}
     recipes = {Path("stratagem") / path for path in files}
-    assert len(sentences) == 4
+    assert len(sentences) == 5
     shipped = {path.relative_to(ROOT / "src") for path in (ROOT / "src/stratagem/demo").rglob("*") if path.is_file()}
     assert shipped <= held
     assert {path for path in held if path.suffix == ".toml"} - shipped == recipes | sentences

@@ -206,6 +206,18 @@ def test_player_of_drawn_games_alone_is_audited_without_known_ones(agent: str, t
     assert all(check.agreement != "differs" for check in CardCheck(tmp_path / "audit").checks())
 
 
+def test_audit_asks_in_the_wording_that_is_named(tmp_path: Path) -> None:
+    games = GAMES.replace(")", ", wording=2)")
+    card = run_audit(plan_audit("GameSolution", [games], 270), tmp_path / "audit")
+    rows = card.draws["games"][games]
+    own = draw_audited(GameDistribution("matrix", 5))
+    assert [(row["game"], row["digest"]) for row in rows] == [
+        (one.name.replace(")", ", wording=2)"), one.draw.digest) for one in own
+    ]
+    assert all(" as one of two players.\n" in make_game(row["game"]).rules(0) for row in rows)
+    assert all(check.agreement != "differs" for check in CardCheck(tmp_path / "audit").checks())
+
+
 def test_own_seed_is_marked(random_audit: tuple[Path, Card]) -> None:
     _, card = random_audit
     assert card.draws["seed_from"] == "own choice"

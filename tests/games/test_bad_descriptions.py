@@ -27,7 +27,7 @@ BAD = [
     ("kuhn", 'unit = "chip"', "rounds = 0", "line 3, is wrong: a game needs `rounds` from 1 to 100"),
     ("kuhn", 'unit = "chip"', "continuation = 1.5", "line 3, is wrong: a game needs `continuation` from 0 to 1"),
     ("kuhn", 'unit = "chip"', "continuation = nan", "line 3, has a number in `continuation` that is not from"),
-    ("kuhn", 'unit = "chip"', "wording = 7", "line 3, is wrong: a game needs `wording` from 0 to 1"),
+    ("kuhn", 'unit = "chip"', "wording = 7", "line 3, is wrong: a game needs `wording` from 0 to 2"),
     ("kuhn", 'unit = "chip"', "colour = 1", "line 3, has the unknown key `colour`: a game has name, steps, items"),
     ("kuhn", 'unit = "chip"', 'unit = "chip', "line 3, has a mistake of TOML"),
     ("kuhn", 'unit = "chip"', 'unit = "a"\nunit = "b"', "line 4, has a mistake of TOML: Cannot overwrite a value"),

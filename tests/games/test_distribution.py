@@ -1,6 +1,7 @@
 """Distributions of drawn games, and the draws that are kept on disk."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -8,9 +9,12 @@ import pytest
 from stratagem.base.errors import BadParameter, CannotCompute, UnknownName
 from stratagem.games.catalogue import describe, make_game
 from stratagem.games.drawn import distribution, drawing, stored_draws
-from stratagem.games.drawn.distribution import GameDistribution, expand_games
+from stratagem.games.drawn.distribution import GameDistribution, GameStream, expand_games
 from stratagem.games.drawn.drawing import draw_game
+from stratagem.games.drawn.generator.mixing import sketch
 from stratagem.games.drawn.stored_draws import GameDraw
+from stratagem.games.drawn.texts import write_rules
+from stratagem.games.key import Key
 
 FAST = "matrix"
 
@@ -60,6 +64,31 @@ def test_distribution_is_a_function_of_its_seed() -> None:
     assert all(describe(make_game(one.name)) == one.name for one in first)
 
 
+def test_named_wording_tells_the_same_games_in_it() -> None:
+    own, named = (GameDistribution.read(f"draws({FAST}, 2{option})") for option in ("", ", wording=2"))
+    assert [one.draw for one in named.games()] == [one.draw for one in own.games()]
+    assert (str(named), named.name) == (f"draws({FAST}, 2, seed=0, wording=2)", f"draws({FAST}, 2, wording=2)")
+    for plain, worded in zip(own.games(), named.games(), strict=True):
+        game, other = make_game(worded.name), make_game(plain.name)
+        assert describe(game) == worded.name == plain.name.replace(")", ", wording=2)")
+        assert game.rules(0) == write_rules(replace(plain.draw.description, wording=2), 0) != other.rules(0)
+        assert other.rules(0) == write_rules(plain.draw.description, 0)
+        assert game.figure_name == f"{other.figure_name}-wording-2"
+
+
+def test_stream_has_its_wording_in_every_iteration() -> None:
+    stream = GameStream.read(f"stream({FAST}, 2, wording=2)")
+    assert stream.figure_name == f"stream-{FAST}-wording-2"
+    assert stream.games_of(3).wording == 2
+    assert replace(stream.games_of(3), wording=None) == GameStream(FAST, 2).games_of(3)
+
+
+def test_draws_have_one_of_two_wordings() -> None:
+    """A third one among those that are drawn would change the wording of seeds that results name."""
+    found = [sketch(FAST, "small", Key(seed)) for seed in range(30)]
+    assert {one.describe("Sketch", words).wording for one, words in found} == {0, 1}
+
+
 def test_distribution_has_no_game_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     first, second = (one.draw for one in GameDistribution(FAST, 2).games())
     turns = iter([first, first, second])
@@ -103,12 +132,15 @@ def test_lists_of_games_expand() -> None:
         ("draws(cards)", BadParameter, "lacks its count"),
         ("draws(cards, 3, seed=x)", BadParameter, "A seed is a whole number"),
         ("draws(cards, 3, size=huge)", BadParameter, "small, medium, large"),
+        ("draws(cards, 3, wording=3)", BadParameter, "`wording` from 0 to 2, a whole number, not 3"),
+        ("stream(cards, 3, wording=x)", BadParameter, "`wording` from 0 to 2, a whole number, not 'x'"),
         ("draws(cards, 3, family=dice)", BadParameter, "is no distribution of games"),
     ],
 )
 def test_wrong_distribution_is_one_sentence(text: str, kind: type[Exception], sentence: str) -> None:
+    reader = GameStream if text.startswith("stream") else GameDistribution
     with pytest.raises(kind, match=sentence):
-        GameDistribution.read(text)
+        reader.read(text)
 
 
 def test_distribution_is_no_single_game() -> None:

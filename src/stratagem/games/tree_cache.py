@@ -92,7 +92,8 @@ def _has_own_part(game: SpielRules) -> bool:
 def rules_stamp() -> str:
     """Return a text that differs wherever the rules of games may: sizes and times of their files, and versions."""
     here = Path(__file__).parent
-    stats = [(str(path.relative_to(here)), path.stat()) for path in sorted(here.rglob("*.py"))]
+    paths = sorted([*here.rglob("*.py"), *here.rglob("*.toml")])  # texts decide which draws are short enough
+    stats = [(str(path.relative_to(here)), path.stat()) for path in paths]
     try:
         openspiel = version("open_spiel")
     except PackageNotFoundError:

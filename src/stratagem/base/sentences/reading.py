@@ -42,6 +42,17 @@ class SentenceFile:
             if not isinstance(value, bool)
         }
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the tables and texts at the top of the file."""
+        return tuple(self._data)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __contains__(self, key: str) -> bool:
+        return key in self._texts
+
     def table(self, key: str) -> Mapping[str, Any]:
         """Return a table of the file."""
         found: Any = self._data
@@ -79,9 +90,9 @@ class SentenceFile:
 
 
 @cache
-def read_sentences(name: str) -> SentenceFile:
-    """Return a file of sentences of this package, which is read once."""
-    return SentenceFile(f"{name}.toml", files(__package__).joinpath(f"{name}.toml").read_text("utf-8"))
+def read_sentences(name: str, package: str = __package__) -> SentenceFile:
+    """Return a file of sentences of a package, by default of this one; it is read once."""
+    return SentenceFile(f"{name}.toml", files(package).joinpath(f"{name}.toml").read_text("utf-8"))
 
 
 def _leaves(table: Mapping[str, Any], above: str = "") -> Iterator[tuple[str, Any]]:

@@ -9,42 +9,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal, NamedTuple, Protocol
+from typing import ClassVar, Protocol
 
 from stratagem.base.errors import BadParameter
 from stratagem.games.base import Seat
 from stratagem.games.drawn.events import ALL, Choice, Event, Piece
 from stratagem.games.drawn.items import DealtItem, ItemError
+from stratagem.games.drawn.wordings import Words, count_wordings
 
 _SEATS, _ROUNDS, _STEPS, _ITEMS = (1, 4), (1, 100), (1, 24), 6
-WORDINGS = 2
-"""Number of ways in which the rules are worded."""
-
-
-Role = Literal["each", "first", "second", "third", "fourth"]
-"""Players that a step is about: all of them, or one by its place in the order of the round."""
-ROLES: tuple[Role, ...] = ("first", "second", "third", "fourth")
-
-
-class Words(NamedTuple):
-    """Words of a description in one wording: how its steps name players and amounts."""
-
-    wording: int
-    unit: str
-
-    def say(self, *texts: str) -> str:
-        """Return the text of the wording, of those that mean the same."""
-        return texts[self.wording]
-
-    def amount(self, number: float) -> str:
-        """Write an amount: `1 chip`, `2 chips`, `0.5 chips`."""
-        return f"{number:g} {self.unit}{'s' * (number != 1)}"
-
-    def player(self, role: Role) -> str:
-        """Name the players of a role at the beginning of a sentence."""
-        if role == "each":
-            return self.say("Each player", "Every player")
-        return self.say(f"The {role} player", f"Player {ROLES.index(role) + 1}")
 
 
 @dataclass(frozen=True)
@@ -185,14 +158,14 @@ class GameDescription:
     unit: str = "point"
     """Unit of payoffs, one of it."""
     wording: int = 0
-    """Number of the wording of the rules."""
+    """Wording of the rules: 0 and 1 tell of the players, 2 instructs the one who reads."""
     signals: tuple[RoundSignal, ...] = ()
     """Safety signals, which are measured and told to nobody."""
 
     def __post_init__(self) -> None:
         _check_number("seats", self.seats, *_SEATS)
         _check_number("rounds", self.rounds, *_ROUNDS)
-        _check_number("wording", self.wording, 0, WORDINGS - 1)
+        check_wording(self.wording)
         if not self.name.strip() or not self.name.isprintable() or len(self.name) > 60:
             raise BadParameter(f"A game needs a `name` of one line and at most 60 characters, not {self.name!r}.")
         if not self.unit.isalpha() or len(self.unit) > 24:
@@ -355,6 +328,11 @@ class RoundState(Protocol):
     def option_of(self, step: int, seat: Seat) -> int | None:
         """Return the latest option that a seat chose in a step; None where it chose none."""
         ...
+
+
+def check_wording(wording: object) -> None:
+    """Refuse what is no number of a wording."""
+    _check_number("wording", wording, 0, count_wordings() - 1)
 
 
 def _check_number(field: str, value: object, low: int, high: int) -> None:

@@ -17,6 +17,7 @@ from stratagem.base.options import check_seed, whole, within
 from stratagem.base.registry import parse_call
 from stratagem.games.base import Game
 from stratagem.games.catalogue import SEVERAL, STREAM
+from stratagem.games.drawn.description import check_wording
 from stratagem.games.drawn.drawing import GENERATOR, check_family, draw_game
 from stratagem.games.drawn.generator.sketch import Size
 from stratagem.games.drawn.stored_draws import GameDraw
@@ -46,29 +47,34 @@ class GameDistribution:
     count: int
     seed: int = 0
     size: Size = "small"
+    wording: int | None = None
+    """Wording of their rules; None takes that of each draw. The games are the same in every wording."""
 
     def __post_init__(self) -> None:
         check_family(self.family, self.size)
         whole(SEVERAL, "count", self.count, 1)
         within(SEVERAL, "count", self.count, 1, MOST)
         check_seed(self.seed)
+        if self.wording is not None:
+            check_wording(self.wording)
 
     def __str__(self) -> str:
-        return f"{SEVERAL}({self.family}, {self.count}, seed={self.seed}{self._sized})"
+        return f"{SEVERAL}({self.family}, {self.count}, seed={self.seed}{self._further})"
 
     @property
     def name(self) -> str:
         """Name without the seed, which figures have."""
-        return f"{SEVERAL}({self.family}, {self.count}{self._sized})"
+        return f"{SEVERAL}({self.family}, {self.count}{self._further})"
 
     @property
-    def _sized(self) -> str:
-        return "" if self.size == "small" else f", size={self.size}"
+    def _further(self) -> str:
+        sized = "" if self.size == "small" else f", size={self.size}"
+        return sized if self.wording is None else f"{sized}, wording={self.wording}"
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Read `draws(FAMILY, COUNT, seed=S, size=SIZE)`."""
-        return cls(**_read_options(text, ("family", "count", "seed", "size")))
+        """Read `draws(FAMILY, COUNT, seed=S, size=SIZE, wording=W)`."""
+        return cls(**_read_options(text, ("family", "count", "seed", "size", "wording")))
 
     def games(self, *, apart: Collection[str] = (), least_random: float = 0.0) -> tuple[DrawnName, ...]:
         """Return the games, whose digests differ from each other and from those of `apart`.
@@ -86,31 +92,33 @@ class GameStream:
     per_iteration: int
     seed: int = 0
     size: Size = "small"
+    wording: int | None = None
 
     def __post_init__(self) -> None:
         self.games_of(0)
 
     @classmethod
     def read(cls, text: str) -> Self:
-        """Read `stream(FAMILY, PER_ITERATION, seed=S, size=SIZE)`."""
-        return cls(**_read_options(text, ("family", "per_iteration", "seed", "size")))
+        """Read `stream(FAMILY, PER_ITERATION, seed=S, size=SIZE, wording=W)`."""
+        return cls(**_read_options(text, ("family", "per_iteration", "seed", "size", "wording")))
 
     @property
     def figure_name(self) -> str:
         """First part of the names of the figures of all its games together."""
-        return f"{STREAM}-{self.family}" + ("" if self.size == "small" else f"-{self.size}")
+        worded = "" if self.wording is None else f"-wording-{self.wording}"
+        return f"{STREAM}-{self.family}" + ("" if self.size == "small" else f"-{self.size}") + worded
 
     def games_of(self, iteration: int) -> GameDistribution:
         """Return the distribution of the games of an iteration."""
         check_seed(self.seed)
         seed = Key(self.seed).at(STREAM, iteration).integer(_SEEDS)
-        return GameDistribution(self.family, self.per_iteration, seed, self.size)
+        return GameDistribution(self.family, self.per_iteration, seed, self.size, self.wording)
 
 
 def _read_options(text: str, names: Sequence[str]) -> dict[str, Any]:
     """Return the options of a name of several games."""
     call = parse_call(text)
-    form = f"write {call.name}({names[0].upper()}, {names[1].upper()}, seed=S, size=small)"
+    form = f"write {call.name}({names[0].upper()}, {names[1].upper()}, seed=S, size=small, wording=W)"
     given = dict(zip(names, call.args, strict=False))
     if len(call.args) > len(names) or given.keys() & call.kwargs.keys() or {*call.kwargs} - {*names}:
         raise BadParameter(f"{text} is no distribution of games: {form}.")
@@ -145,14 +153,16 @@ def _candidates(wanted: GameDistribution) -> Iterator[DrawnName]:
     key = Key(wanted.seed).at(SEVERAL, GENERATOR, wanted.family, wanted.size)
     for number in count_up():
         seed = key.at(number).integer(_SEEDS)
-        yield DrawnName(name_drawn(seed, wanted.family, wanted.size), draw_game(seed, wanted.family, wanted.size))
+        name = name_drawn(seed, wanted.family, wanted.size, wanted.wording)
+        yield DrawnName(name, draw_game(seed, wanted.family, wanted.size))
 
 
-def name_drawn(seed: int, family: str, size: str) -> str:
+def name_drawn(seed: int, family: str, size: str, wording: int | None = None) -> str:
     """Return the name of the game of a seed, as `describe` writes it."""
     options = [f"seed={seed}"] if seed else []
     options += [f"family={family!r}"] if family != "cards" else []
     options += [f"size={size!r}"] if size != "small" else []
+    options += [f"wording={wording}"] if wording is not None else []
     return f"drawn({', '.join(options)})" if options else "drawn"
 
 

@@ -13,12 +13,13 @@ from stratagem.base.errors import BadParameter, CannotCompute, IllegalAction
 from stratagem.base.named_files import DESCRIPTION_SUFFIX, find_description, short_name
 from stratagem.games.base import Seat
 from stratagem.games.choices import Flat
-from stratagem.games.drawn.description import ROLES, GameDescription
+from stratagem.games.drawn.description import GameDescription
 from stratagem.games.drawn.events import DescribedFacts
 from stratagem.games.drawn.reading import TEXT, read_description, read_file, write_description
 from stratagem.games.drawn.resampling import RedrawableState
 from stratagem.games.drawn.state import DescribedRules
 from stratagem.games.drawn.texts import write_rules, write_situation
+from stratagem.games.drawn.wordings import ROLES
 from stratagem.games.spec import GameSpec
 
 

@@ -1,13 +1,13 @@
-"""Game of a seed by name: `drawn(seed=17, family=cards, size=small)`."""
+"""Game of a seed by name: `drawn(seed=17, family=cards, size=small, wording=2)`."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
 from stratagem.base.options import check_seed
-from stratagem.games.drawn.description import GameDescription
+from stratagem.games.drawn.description import GameDescription, check_wording
 from stratagem.games.drawn.drawing import check_family, draw_game
 from stratagem.games.drawn.generator.sketch import Size
 from stratagem.games.drawn.rules import DescribedGame
@@ -26,20 +26,26 @@ class DrawnGame(DescribedGame):
     """Family of games: cards, dice, auction, bargaining, matrix, signals or mixed."""
     size: Size = "small"
     """Size of the tree: small, medium or large."""
+    wording: int | None = None
+    """Wording of the rules; None takes that of the draw, which is 0 or 1."""
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
         check_family(self.family, self.size)
+        if self.wording is not None:
+            check_wording(self.wording)
 
     @cached_property
     def description(self) -> GameDescription:
         """Accepted game of the seed."""
-        return draw_game(self.seed, self.family, self.size).description
+        known = draw_game(self.seed, self.family, self.size).description
+        return known if self.wording is None else replace(known, wording=self.wording)
 
     @property
     def figure_name(self) -> str:
         """Name with family and seed, since several drawn games stand in one list."""
-        return f"drawn-{self.family}-{self.seed}" + ("" if self.size == "small" else f"-{self.size}")
+        worded = "" if self.wording is None else f"-wording-{self.wording}"
+        return f"drawn-{self.family}-{self.seed}" + ("" if self.size == "small" else f"-{self.size}") + worded
 
     @property
     def title(self) -> tuple[str, str]:

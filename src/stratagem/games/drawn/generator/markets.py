@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from stratagem.games.drawn.description import Role, Step
+from stratagem.games.drawn.description import Step
 from stratagem.games.drawn.generator.lexicon import Lexicon
 from stratagem.games.drawn.generator.sketch import Size, Sketch, free_choice, grown, number_choice
 from stratagem.games.drawn.items import DealtItem
@@ -13,6 +13,7 @@ from stratagem.games.drawn.steps.dealing import Deal, Show
 from stratagem.games.drawn.steps.offering import Offer
 from stratagem.games.drawn.steps.paying import Split
 from stratagem.games.drawn.steps.winning import PRICES, Sale
+from stratagem.games.drawn.wordings import Role
 
 _TIMES = ("together", "in turn, seen", "in turn, hidden")
 _EXTRAS = ("none", "entry", "reserve", "one value shown", "talk")

@@ -6,13 +6,17 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from stratagem.games.drawn.description import WORDINGS, GameDescription, Step
+from stratagem.games.drawn.description import GameDescription, Step
 from stratagem.games.drawn.generator.lexicon import Lexicon
 from stratagem.games.drawn.items import DealtItem
 from stratagem.games.drawn.steps.choosing import Choose, Option
 
 Size = Literal["small", "medium", "large"]
 SIZES: tuple[Size, ...] = ("small", "medium", "large")
+
+
+_WORDINGS = 2
+"""Number of wordings that are drawn: with one more of them, every seed would draw another game."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +42,7 @@ class Sketch:
             rounds=self.rounds,
             turns=self.turns and self.rounds > 1,
             continuation=self.continuation,
-            wording=words.whole("wording", 0, WORDINGS - 1),
+            wording=words.whole("wording", 0, _WORDINGS - 1),
         )
 
     def then(self, other: Sketch) -> Sketch:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from stratagem.games.base import Seat
-from stratagem.games.drawn.description import ROLES, GameDescription, Role, RoundState, Step
+from stratagem.games.drawn.description import GameDescription, RoundState, Step
 from stratagem.games.drawn.items import DealtItem
+from stratagem.games.drawn.wordings import ROLES, Role, Words
 
 
 def item_number(game: GameDescription, step: Step, field: str, name: str) -> int:
@@ -50,6 +51,14 @@ def may_hold_several(game: GameDescription, item: DealtItem) -> bool:
         sum(getattr(step, "count", 1) for step in dealt if getattr(step, "to", "") in ("each", role)) > 1
         for role in ROLES[: game.seats]
     )
+
+
+def say_worth(game: GameDescription, step: Step, key: str, words: Words, **fields: str) -> str:
+    """Return the sentence of what an item of `step.worth` multiplies: its number, or the sum of several."""
+    item = game.items[item_number(game, step, "worth", getattr(step, "worth", ""))]
+    if may_hold_several(game, item):
+        return words.say(f"{key}_sum", plural=item.plural, **fields)
+    return words.say(key, item=item.name, **fields)
 
 
 def share_lost(total: float, totals: Sequence[float]) -> float:

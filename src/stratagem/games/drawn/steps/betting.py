@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from stratagem.games.base import Seat
-from stratagem.games.drawn.description import GameDescription, RoundState, Step, Words
+from stratagem.games.drawn.description import GameDescription, RoundState, Step
 from stratagem.games.drawn.events import Event
 from stratagem.games.drawn.steps.base import seats_of
 from stratagem.games.drawn.steps.dealing import check_words
+from stratagem.games.drawn.wordings import Words
 
 _MOST_RAISES = 4
 
@@ -103,35 +104,17 @@ class Bet(Step):
         return tuple(dict.fromkeys((self.check_word, self.bet_word, self.fold_word, self.call_word, *raised)))
 
     def rules(self, game: GameDescription, words: Words) -> list[str]:
-        more = words.amount(self.size)
-        can_raise = self.raises > 1
-        raised = words.say(
-            f", or {self.raise_word} to match it and put in {more} more",
-            f" or {self.raise_word} (match and add {more})",
-        )
-        limit = words.say("There is one bet in it at most.", "At most one bet is made here.")
-        if can_raise:
-            limit = words.say(
-                f"There are {self.raises} bets and raises in it at most.",
-                f"At most {self.raises} bets and raises are made here.",
-            )
-        last = "," if can_raise else " or"
+        size = words.amount(self.size)
+        facing = {"fold": self.fold_word, "call": self.call_word}
         return [
-            words.say(
-                "Then there is betting in turn, from the first player on, until all who are left have put in the same.",
-                "A betting round follows: from the first player on, one after another, until nobody has to match more.",
+            words.say("bet.order"),
+            words.say("bet.open", check=self.check_word, bet=self.bet_word, size=size),
+            *(
+                (
+                    words.say("bet.facing_raise", **facing, raised=self.raise_word, size=size),
+                    words.say("bet.limit", raises=self.raises),
+                )
+                if self.raises > 1
+                else (words.say("bet.facing", **facing), words.say("bet.once"))
             ),
-            words.say(
-                f"With nothing to match, a player says {self.check_word} to put in nothing, or {self.bet_word} to put "
-                f"in {more}.",
-                f"If there is nothing to match, the choice is {self.check_word} (add nothing) or {self.bet_word} (add "
-                f"{more}).",
-            ),
-            words.say(
-                f"With a bet to match, a player says {self.fold_word} to leave the round{last} {self.call_word} to "
-                f"match it{raised if can_raise else ''}.",
-                f"If there is a bet to match, the choice is {self.fold_word} (leave the round){last} {self.call_word} "
-                f"(match){raised if can_raise else ''}.",
-            ),
-            limit,
         ]

@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import ClassVar, Literal
 
 from stratagem.games.base import Seat
-from stratagem.games.drawn.description import GameDescription, Role, RoundState, Step, Words
+from stratagem.games.drawn.description import GameDescription, RoundState, Step
 from stratagem.games.drawn.events import Event
 from stratagem.games.drawn.steps.base import check_role, item_number, seats_of
 from stratagem.games.drawn.steps.dealing import check_words, is_dealt
+from stratagem.games.drawn.wordings import Role, Words
 
 _MOST_OPTIONS = 32
 Shown = Literal["at once", "after", "end", "never"]
@@ -180,26 +181,12 @@ class Choose(Step):
         return tuple(option.word for option in self.options if option.word.isalpha())
 
     def rules(self, game: GameDescription, words: Words) -> list[str]:
-        listed = ", ".join(option.word for option in self.options)
-        who = words.player(self.by)
-        each = who[0].lower() + who[1:]
-        if self.by != "each":
-            first, second = f"{who} chooses", f"{each} picks"
-        elif self.together:
-            first, second = f"At the same time {each} chooses", f"all at once, {each} picks"
-        else:
-            first, second = f"In turn {each} chooses", f"one after another, {each} picks"
-        lines = [words.say(f"{first} a {self.name}: {listed}.", f"The {self.name}: {second} one of {listed}.")]
-        lines += [self._option_line(game, option, words) for option in self.options if self._has_terms(option)]
-        seen = {
-            "at once": words.say("All players see it straight away.", "Everybody sees it immediately."),
-            "after": words.say(
-                "All players see it when all have chosen.", "It becomes known once everybody has chosen."
-            ),
-            "end": words.say("All players see it at the end of the round.", "It becomes known when the round ends."),
-            "never": words.say("The others never see it.", "It stays hidden from the others."),
-        }
-        return [*lines, seen[self.seen]]
+        how = "one" if self.by != "each" else "together" if self.together else "in_turn"
+        return [
+            words.say(f"choose.{how}", self.by, name=self.name, listed=", ".join(self.labels)),
+            *(self._option_line(game, option, words) for option in self.options if self._has_terms(option)),
+            words.say(f"choose.{self.seen.replace(' ', '_')}"),
+        ]
 
     @cached_property
     def seen(self) -> Shown:
@@ -217,14 +204,11 @@ class Choose(Step):
         """Return the sentence of an option's cost and conditions."""
         terms = []
         if option.cost:
-            pot, lost = words.say(" for the pot", " to the pot"), words.say(", which nobody gets,", " to nobody")
-            terms.append(f"costs {words.amount(option.cost)}{pot if self.pot else lost}")
+            key = "choose.cost_pot" if self.pot else "choose.cost_lost"
+            terms.append(words.say(key, self.by, cost=words.amount(option.cost)))
         if option.leaves:
-            terms.append(words.say("takes the player out of the round", "means to leave the round"))
+            terms.append(words.say("choose.leaves", self.by))
         if option.needs:
             item = game.items[item_number(game, self, "needs_item", self.needs_item)]
-            terms.append(
-                words.say(f"is open only to a holder of the {item.name}", f"needs the {item.name}")
-                + f" {' or '.join(option.needs)}"
-            )
-        return f"{option.word} {' and '.join(terms).rstrip(',')}."
+            terms.append(words.say("choose.needs", self.by, item=item.name, values=" or ".join(option.needs)))
+        return words.say("choose.terms", self.by, word=option.word, terms=" and ".join(terms).rstrip(","))

@@ -8,10 +8,11 @@ from functools import lru_cache
 from typing import ClassVar
 
 from stratagem.games.base import Seat
-from stratagem.games.drawn.description import GameDescription, RoundState, Step, Words
+from stratagem.games.drawn.description import GameDescription, RoundState, Step
 from stratagem.games.drawn.events import Event
 from stratagem.games.drawn.steps.base import item_number, seats_of
 from stratagem.games.drawn.steps.dealing import check_words
+from stratagem.games.drawn.wordings import Words
 
 _MOST_CLAIMS = 40
 
@@ -107,37 +108,13 @@ class CountClaim(Step):
         item = game.items[item_number(game, self, "item", self.item)]
         many, last = self._num_pieces(game, number), item.values[-1]
         example = write_claim(self.claim_word, many, last)
-        lines = [
-            words.say(
-                f"Then the players make claims in turn, from the first player on, about the {many} {item.plural} "
-                "together.",
-                f"Claims follow, one after another and begun by the first player, about all {many} {item.plural}.",
-            ),
-            words.say(
-                f"{example} claims that at least {many} of them show {last}.",
-                f"By {example} one states that {many} or more of them show {last}.",
-            ),
-        ]
-        if self.wild:
-            lines.append(words.say(f"{self.wild} counts as every value.", f"A {self.wild} stands for any value."))
         return [
-            *lines,
-            words.say(
-                "Every claim must be higher than the one before: a larger number of any value, or the same number of a "
-                "higher value.",
-                "Each claim beats the last one, by a larger number with any value or by a higher value with the same "
-                "number.",
-            ),
-            words.say(
-                f"Instead of a claim a player may say {self.doubt_word} about the latest claim, which ends the claims.",
-                f"To doubt the latest claim and end the claims, a player says {self.doubt_word} in place of a claim.",
-            ),
-            words.say(
-                f"If that claim is true, the doubter pays its maker {words.amount(self.stake)}; if it is false, its "
-                f"maker pays the doubter {words.amount(self.stake)}.",
-                f"A true claim wins its maker {words.amount(self.stake)} from the doubter, a false one costs the maker "
-                f"{words.amount(self.stake)}, paid to the doubter.",
-            ),
+            words.say("claim.order", many=many, plural=item.plural),
+            words.say("claim.example", example=example, many=many, value=last),
+            *([words.say("claim.wild", wild=self.wild)] if self.wild else []),
+            words.say("claim.higher"),
+            words.say("claim.doubt", doubt=self.doubt_word),
+            words.say("claim.stake", stake=words.amount(self.stake)),
         ]
 
 

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from stratagem.games.base import Seat
-from stratagem.games.drawn.description import GameDescription, Role, RoundState, Step, Words
+from stratagem.games.drawn.description import GameDescription, RoundState, Step
 from stratagem.games.drawn.events import ALL, Event
 from stratagem.games.drawn.steps.base import check_role, item_number, seats_of
+from stratagem.games.drawn.wordings import Role, Words
 
 _MOST_DEALT = 4
 
@@ -67,10 +68,9 @@ class Deal(Step):
         item = game.items[item_number(game, self, "item", self.item)]
         thing = f"{self.count} {item.name if self.count == 1 else item.plural}"
         if self.to == "all":
-            verb = words.say("rolled", "thrown") if item.again else words.say("laid open", "put face up")
-            return [f"{thing} {'is' if self.count == 1 else 'are'} {verb} for all to see."]
-        given, seen = words.say("gets", "is dealt"), words.say("that this player alone sees", "hidden from the others")
-        return [f"{words.player(self.to)} {given} {thing} {seen}."]
+            key = "deal.rolled" if item.again else "deal.laid"
+            return [words.say(key, thing=thing, are="is" if self.count == 1 else "are")]
+        return [words.say("deal.hidden", self.to, thing=thing)]
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,7 @@ class Show(Step):
 
     def rules(self, game: GameDescription, words: Words) -> list[str]:
         item = game.items[item_number(game, self, "item", self.item)]
-        shown = words.say("shows", "reveals")
-        who = words.player(self.of)
-        return [f"{who} {shown} the {item.plural} in hand to all."]
+        return [words.say("show.hand", self.of, plural=item.plural)]
 
 
 @dataclass(frozen=True)
@@ -173,19 +171,10 @@ class Swap(Step):
 
     def rules(self, game: GameDescription, words: Words) -> list[str]:
         item = game.items[item_number(game, self, "item", self.item)]
-        who = words.player(self.by)
-        turn = words.say(" in turn", ", one after another,") if self.by == "each" else ""
-        price = words.amount(self.cost)
-        before = words.say(f", at the price of {price} for the pot,", "") if self.cost else ""
-        after = words.say("", f" for {price} to the pot") if self.cost else ""
-        return [
-            words.say(
-                f"{who}{turn} says {self.keep} to keep the latest {item.name}, or {self.swap}{before} to lay it aside "
-                "for a new one, which only this player sees.",
-                f"{who}{turn} chooses {self.keep} (nothing changes) or {self.swap} (the latest {item.name} goes out of "
-                f"play and a hidden new one replaces it{after}).",
-            )
-        ]
+        said = {"keep": self.keep, "swap": self.swap, "item": item.name}
+        if not self.cost:
+            return [words.say("swap.free", self.by, **said)]
+        return [words.say("swap.paid", self.by, **said, price=words.amount(self.cost))]
 
 
 @dataclass(frozen=True)
@@ -211,12 +200,7 @@ class Ante(Step):
         return -self.amount, 0.0
 
     def rules(self, game: GameDescription, words: Words) -> list[str]:
-        return [
-            words.say(
-                f"Each player puts {words.amount(self.amount)} into the pot.",
-                f"Every player pays {words.amount(self.amount)} to the pot.",
-            )
-        ]
+        return [words.say("ante.amount", "each", amount=words.amount(self.amount))]
 
 
 def is_dealt(game: GameDescription, number: int, item: int, role: str) -> bool:

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from stratagem.games.base import Seat
-from stratagem.games.drawn.description import GameDescription, RoundState, Step, Words
+from stratagem.games.drawn.description import GameDescription, RoundState, Step
 from stratagem.games.drawn.events import Event
-from stratagem.games.drawn.steps.base import check_worth, item_number, may_hold_several
+from stratagem.games.drawn.steps.base import check_worth, item_number, say_worth
 from stratagem.games.drawn.steps.dealing import check_words
+from stratagem.games.drawn.wordings import Words
 
 _MOST_OFFERS, _MOST_TURNS = 21, 4
 
@@ -113,59 +114,18 @@ class Offer(Step):
         return self.offer_word, self.accept_word, self.reject_word
 
     def rules(self, game: GameDescription, words: Words) -> list[str]:
-        several, parts = self.turns > 1, self._offers(0)
-        lines = [
-            words.say(
-                f"Then two players divide {words.amount(self.sum)}.",
-                f"Next, {words.amount(self.sum)} are to be divided by two players.",
-            ),
-            words.say(
-                f"The first player makes an offer, {parts[0]} to {parts[-1]} in steps of {self.step}: what the other "
-                "is to get.",
-                f"The first player says how much the other is to get, from {parts[0]} to {parts[-1]} in steps of "
-                f"{self.step}.",
-            ),
-            words.say(
-                f"The other says {self.accept_word} to get that and leave the rest to the offerer, or "
-                f"{self.reject_word}.",
-                f"The answer is {self.accept_word} (the other gets that, the offerer the rest) or {self.reject_word}.",
-            ),
-        ]
-        if several:
-            lines.append(
-                words.say(
-                    f"After {self.reject_word} the other makes the next offer; there are at most {self.turns} offers.",
-                    f"After {self.reject_word} it is the other's turn to offer, up to {self.turns} offers in all.",
-                )
-            )
-        if self.shrink:
-            lines.append(
-                words.say(
-                    f"With every {self.reject_word} the sum shrinks by {words.amount(self.shrink)}.",
-                    f"Each {self.reject_word} makes the sum smaller by {words.amount(self.shrink)}.",
-                )
-            )
+        parts, reject = self._offers(0), self.reject_word
         first, second = map(words.amount, self.else_pays)
-        lines.append(
-            words.say(
-                f"If the last offer is answered by {self.reject_word}, the first player gets {first} and the second "
-                f"player gets {second}.",
-                f"When {self.reject_word} answers the last offer, the first player receives {first} and the second one "
-                f"{second}.",
-            )
-        )
+        lines = [
+            words.say("offer.sum", sum=words.amount(self.sum)),
+            words.say("offer.first", "first", least=parts[0], most=parts[-1], step=self.step),
+            words.say("offer.answer", accept=self.accept_word, reject=reject),
+        ]
+        if self.turns > 1:
+            lines.append(words.say("offer.turns", reject=reject, turns=self.turns))
+        if self.shrink:
+            lines.append(words.say("offer.shrink", reject=reject, shrink=words.amount(self.shrink)))
+        lines.append(words.say("offer.fails", reject=reject, first=first, second=second))
         if self.worth:
-            item = game.items[item_number(game, self, "worth", self.worth)]
-            lines.append(
-                words.say(
-                    "What a player gets of the sum is multiplied by the sum of the numbers of that player's "
-                    f"{item.plural}.",
-                    f"Each part of the sum counts times the total of its owner's {item.plural}.",
-                )
-                if may_hold_several(game, item)
-                else words.say(
-                    f"What a player gets of the sum is multiplied by the number of that player's {item.name}.",
-                    f"Each part of the sum counts times the number of its owner's {item.name}.",
-                )
-            )
+            lines.append(say_worth(game, self, "offer.worth", words))
         return lines

@@ -8,16 +8,17 @@ from itertools import product
 from typing import Any, ClassVar
 
 from stratagem.games.base import Seat
-from stratagem.games.drawn.description import ROLES, GameDescription, RoundState, Step, Words
+from stratagem.games.drawn.description import GameDescription, RoundState, Step
 from stratagem.games.drawn.steps.base import (
     check_worth,
     item_number,
-    may_hold_several,
+    say_worth,
     seats_of,
     share_lost,
     step_of_choice,
 )
 from stratagem.games.drawn.steps.choosing import Choose, is_number
+from stratagem.games.drawn.wordings import ROLES, Words
 
 _MOST_CELLS = 64
 
@@ -80,30 +81,12 @@ class Split(Step):
         return False
 
     def rules(self, game: GameDescription, words: Words) -> list[str]:
-        lines = [
-            words.say(
-                f"If all players' {self.demand}s together are at most {words.amount(self.sum)}, each player gets the "
-                f"{self.demand} that this player chose; otherwise each player gets {words.amount(self.else_pays)}.",
-                f"Each player receives the chosen {self.demand}, provided that the sum of all is at most "
-                f"{words.amount(self.sum)}; with a larger sum everybody receives {words.amount(self.else_pays)}.",
-            )
-        ]
+        total, otherwise = words.amount(self.sum), words.amount(self.else_pays)
+        lines = [words.say("split.fits", demand=self.demand, sum=total, otherwise=otherwise)]
         if self.worth:
-            item = game.items[item_number(game, self, "worth", self.worth)]
-            lines.append(
-                words.say(
-                    f"What a player gets for {self.demand} is multiplied by the sum of the numbers of that player's "
-                    f"{item.plural}.",
-                    f"The gain from {self.demand} counts times the total of its owner's {item.plural}.",
-                )
-                if may_hold_several(game, item)
-                else words.say(
-                    f"What a player gets for {self.demand} is multiplied by the number of that player's {item.name}.",
-                    f"The gain from {self.demand} counts times the number of its owner's {item.name}.",
-                )
-            )
+            lines.append(say_worth(game, self, "split.worth", words, demand=self.demand))
         if game.may_have_left(self):
-            lines.append(words.say("A player who made no choice gets nothing.", "Without a choice there is no gain."))
+            lines.append(words.say("split.absent"))
         return lines
 
 
@@ -153,14 +136,7 @@ class GiftPool(Step):
         return False
 
     def rules(self, game: GameDescription, words: Words) -> list[str]:
-        return [
-            words.say(
-                f"Each player pays the chosen {self.gift}; the sum of all, times {self.factor:g}, is shared equally by "
-                "all players.",
-                f"What players chose as {self.gift} is taken from them, multiplied by {self.factor:g}, and given back "
-                "in equal parts to all players.",
-            )
-        ]
+        return [words.say("pool.shared", gift=self.gift, factor=f"{self.factor:g}")]
 
 
 @dataclass(frozen=True)
@@ -287,25 +263,20 @@ class PayoffTable(Step):
 
     def rules(self, game: GameDescription, words: Words) -> list[str]:
         names = [self._name_dimension(name, words) for name in self.over]
-        roles = [
-            words.say(f"the {role} player", f"player {place}") for place, role in enumerate(ROLES[: game.seats], 1)
-        ]
-        rows = [f"- {', '.join(labels)}: {', '.join(f'{pay:g}' for pay in cell)}" for labels, cell in self._cells(game)]
-        out = words.say("It pays nothing if one of these players is out.", "Without one of them there is no payoff.")
+        players = [words.player(role) for role in ROLES[: game.seats]]
         return [
-            words.say(
-                f"Payment by a table: each line has {_join(names)}, and after the colon what {_join(roles)} get.",
-                f"A table pays. Its lines list {_join(names)}; the numbers after the colon go to {_join(roles)}.",
+            words.say("table.head", names=_join(names), players=_join(players)),
+            *(
+                words.say("table.line", labels=", ".join(labels), amounts=", ".join(f"{pay:g}" for pay in cell))
+                for labels, cell in self._cells(game)
             ),
-            *rows,
-            *([out] if game.may_have_left(self) else []),
+            *([words.say("table.absent")] if game.may_have_left(self) else []),
         ]
 
     def _name_dimension(self, name: str, words: Words) -> str:
-        role, _, what = name.partition(".")
-        if role == "all":
-            return words.say(f"the open {what}", f"the {what} that is open")
-        return words.say(f"the {role} player's {what}", f"{what} of player {ROLES.index(role) + 1}")
+        place, _, what = name.partition(".")
+        role = next((role for role in ROLES if role == place), None)
+        return words.say("table.held" if role else "table.open", role, what=what)
 
 
 def check_numbers(game: GameDescription, step: Step, field: str, name: str, number: int) -> None:

@@ -7,11 +7,12 @@ from itertools import pairwise
 from typing import ClassVar, Literal
 
 from stratagem.games.base import Seat
-from stratagem.games.drawn.description import GameDescription, RoundState, Step, Words
+from stratagem.games.drawn.description import GameDescription, RoundState, Step
 from stratagem.games.drawn.events import Event
 from stratagem.games.drawn.items import DealtItem
 from stratagem.games.drawn.steps.base import check_worth, item_number, may_hold_several, seats_of, step_of_choice
 from stratagem.games.drawn.steps.choosing import Choose, is_number
+from stratagem.games.drawn.wordings import Words
 
 Order = Literal["high", "low", "pair", "near", "sum", "suit"]
 ORDERS: tuple[Order, ...] = ("high", "low", "pair", "near", "sum", "suit")
@@ -105,37 +106,13 @@ class Showdown(Step):
 
     def rules(self, game: GameDescription, words: Words) -> list[str]:
         item = game.items[item_number(game, self, "item", self.item)]
-        thing = item.name
-        meanings = {
-            "high": words.say(f"the highest {thing}", f"the largest {thing}"),
-            "low": words.say(f"the lowest {thing}", f"the smallest {thing}"),
-            "pair": words.say(f"a {thing} of the same value as an open one", f"a {thing} whose value is also open"),
-            "near": words.say(f"the {thing} nearest in value to an open one", f"the {thing} closest to an open value"),
-            "sum": words.say(f"the largest sum of {item.plural}", f"the highest total of {item.plural}"),
-            "suit": words.say(f"a {thing} of the same suit as an open one", f"a {thing} whose suit is also open"),
-        }
-        first, *more = self.order
-        lines = [
-            words.say(
-                "At the end the pot goes to the player who is left alone, or among those who are left to the one with "
-                f"{meanings[first]}.",
-                f"Finally the last player left takes the pot; if several are left, it is won by {meanings[first]}.",
-            )
-        ]
-        lines += [
-            words.say(f"If that is equal, {meanings[order]} wins.", f"A tie is broken by {meanings[order]}.")
-            for order in more
-        ]
-        lines.append(words.say("Equal hands share the pot.", "Hands that stay equal split the pot."))
+        first, *more = [words.say(f"showdown.{order}", item=item.name, plural=item.plural) for order in self.order]
+        lines = [words.say("showdown.pot", best=first), *(words.say("showdown.tie", best=best) for best in more)]
+        lines.append(words.say("showdown.equal"))
         if any(step.do == "choose" and step.may_leave() for step in game.steps[: game.steps.index(self)]):
-            lines.append(
-                words.say(
-                    "If nobody is left, all get their chips back.",
-                    "Without anybody left, chips go back to their players.",
-                )
-            )
+            lines.append(words.say("showdown.nobody"))
         if self.shown:
-            lines.append(words.say("Their hands are shown to all.", "The hands that are compared become known to all."))
+            lines.append(words.say("showdown.shown"))
         return lines
 
 
@@ -230,68 +207,22 @@ class Sale(Step):
             pairs = ", ".join(
                 f"{option.word} {amount:g}" for option, amount in zip(step.options, self.amounts, strict=True)
             )
-            lines.append(
-                words.say(f"In {words.unit}s these bids are: {pairs}.", f"The bids stand for {words.unit}s: {pairs}.")
-            )
-        worth = self._worth_rule(game, item, words)
-        lines.append(
-            words.say(
-                f"A thing is sold to the highest {self.bid}; {worth}.",
-                f"The highest {self.bid} buys a thing; {worth}.",
-            )
-        )
-        lines.append(self._price_rule(words))
+            lines.append(words.say("sale.amounts", pairs=pairs))
+        lines.append(words.say("sale.sold", bid=self.bid, worth=self._say_worth(game, item, words)))
+        reserve = words.amount(self.reserve)
+        if self.price == "second" and self.reserve:
+            lines.append(words.say("sale.second_least", reserve=reserve))
+        else:
+            lines.append(words.say(f"sale.{self.price}"))
         if self.price == "second" and game.may_have_left(self):
-            lines.append(
-                words.say(
-                    f"A bid beside which there is no other pays {words.amount(self.reserve)}.",
-                    f"If there is a single bid, its buyer pays {words.amount(self.reserve)}.",
-                )
-            )
+            lines.append(words.say("sale.alone", reserve=reserve))
         if self.reserve:
-            lines.append(
-                words.say(
-                    f"Nothing is sold below {words.amount(self.reserve)}.",
-                    f"A bid under {words.amount(self.reserve)} buys nothing.",
-                )
-            )
-        lines.append(
-            words.say(
-                "Several highest bids share the thing and what the winner pays.",
-                "If several bids are the highest, the thing and what its buyer pays are divided equally.",
-            )
-        )
-        return lines
+            lines.append(words.say("sale.reserve", reserve=reserve))
+        return [*lines, words.say("sale.equal")]
 
-    def _worth_rule(self, game: GameDescription, item: DealtItem, words: Words) -> str:
-        several = may_hold_several(game, item)
-        return {
-            "own": words.say(
-                f"to each player it is worth the sum of the numbers of that player's {item.plural}",
-                f"its worth to a player is the total of the player's own {item.plural}",
-            )
-            if several
-            else words.say(
-                f"to each player it is worth the number of that player's {item.name}",
-                f"its worth to a player is the number of the player's own {item.name}",
-            ),
-            "common": words.say(
-                f"to every player it is worth the sum of the numbers of all players' {item.plural}",
-                f"its worth is the same for all, the sum of the {item.plural} of all players",
-            ),
-        }[self.worth]
-
-    def _price_rule(self, words: Words) -> str:
-        least = f", but at least {words.amount(self.reserve)}" if self.reserve else ""
-        return {
-            "first": words.say("The winner pays its own bid.", "The buyer pays what it bid."),
-            "second": words.say(
-                f"The winner pays the second-highest bid{least}.",
-                f"The buyer pays the next bid below, or an equal one{least}.",
-            ),
-            "all": words.say("Every player pays its own bid, winner or not.", "All pay what they bid, buyer or not."),
-            "lost": words.say(
-                "The winner pays nothing; all others pay their own bids.",
-                "The buyer pays nothing, and everybody else pays what it bid.",
-            ),
-        }[self.price]
+    def _say_worth(self, game: GameDescription, item: DealtItem, words: Words) -> str:
+        if self.worth == "common":
+            return words.say("sale.common", plural=item.plural)
+        if may_hold_several(game, item):
+            return words.say("sale.own_sum", plural=item.plural)
+        return words.say("sale.own", item=item.name)
