@@ -77,7 +77,7 @@ def _compare(name: str, stored: Any, value: float) -> FigureCheck:
 
 
 def _check_record(folder: Path) -> FigureCheck:
-    """Play every recorded game again that was begun at its start."""
+    """Play again every recorded game that is not a branch of another game."""
     count, games = 0, dict[str, Any]()
     for path in sorted((folder / "record" / "episodes").glob("*.parquet")):
         for one in records.read_episodes(folder / "record", path.name):
