@@ -38,7 +38,7 @@ class TableState:
         """State in words."""
         if self.table.cannot:
             return f"cannot be reproduced by runs: {self.table.cannot}"
-        made = (f"{scale} on {date}, {runs} runs" for scale, date, runs in self.made)
+        made = (f"{scale} on {date}, finished runs: {runs}" for scale, date, runs in self.made)
         return "; ".join(made) or "not run here"
 
 
@@ -74,9 +74,7 @@ class PublishedTables(Result):
 
     def remarks(self) -> list[str]:
         """Return the way to one of them."""
-        return [
-            "A table is named, as in sepo:5, to make its runs and to print their figures beside its own."
-        ]
+        return ["A table is named, as in sepo:5, to make its runs and to print their figures beside its own."]
 
 
 @dataclass(frozen=True, repr=False)
