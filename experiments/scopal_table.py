@@ -3,9 +3,8 @@
 `python experiments/scopal_table.py runs/scopal docs/results/sco-pal.json --pictures docs/results/sco-pal` puts every
 finished run into the JSON, in the place of one of the same variant and seed that is there already, prints the tables in
 Markdown, an analysis each, and draws a picture of each. A figure is the mean over games of the share of games won
-(a tie is half a one), against all opponents of the judge; its interval is that of the games played, and over several
-seeds that of the seeds. Where the folder holds no run, the tables are those of what the JSON holds already, so
-
+(a tie is half a one), against all opponents of the final evaluation. Its interval is over games where there is one
+seed, and over seeds otherwise. A folder without runs gives the tables of the runs that the JSON has already, so
 `python experiments/scopal_table.py runs/scopal-smollm2 docs/results/sco-pal-smollm2.json` prints those of SmolLM2.
 """
 

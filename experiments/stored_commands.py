@@ -150,9 +150,11 @@ def _differences(
     """Yield the settings that differ from those of the recipes, and are not among the kept ones."""
     for key, value in data.items():
         place = f"{at}.{key}" if at else key
+        if place in kept:
+            continue
         if isinstance(value, Mapping) and isinstance(base.get(key, {}), Mapping):
             yield from _differences(value, base.get(key, {}), kept, place)
-        elif place not in kept and base.get(key) != value:
+        elif base.get(key) != value:
             yield place, value if isinstance(value, str) else json.dumps(value)
 
 

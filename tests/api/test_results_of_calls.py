@@ -232,6 +232,13 @@ def test_progress_is_shown_by_tqdm_in_a_notebook_and_nowhere_without_a_terminal(
     assert (shown.text, shown.total, shown.n, shown.closed) == ("kuhn", 3, 2, True)
 
 
+def test_word_longer_than_its_column_is_not_cut():
+    text = StringIO()
+    shown = text_table("", ("", ""), [("a", "python experiments/order_prompts.py")])
+    Console(file=text, width=20, force_terminal=True, color_system=None).print(terminal_table(shown))
+    assert "experiments/order_prompts.py" in re.sub(r"\s", "", text.getvalue())
+
+
 @pytest.mark.parametrize("terminal", [True, False])
 def test_wide_table_stands_in_parts_in_a_terminal_alone(terminal):
     columns = columns_of("player", "", *(Numbers(f"figure {number}") for number in range(5)))

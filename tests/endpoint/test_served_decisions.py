@@ -62,7 +62,7 @@ def test_options_of_sampling_are_refused_where_a_player_draws_by_itself(kuhn, cl
         return asking.chat.completions.create(model=model, messages=chat(OPENS.format("K")), **options).choices[0]
 
     for option in ("temperature", "top_p"):
-        with pytest.raises(openai.BadRequestError, match=f"which are those of {option}=1") as caught:
+        with pytest.raises(openai.BadRequestError, match=f"so {option} can only be 1") as caught:
             ask("NashApprox", **{option: 0.5})
         assert caught.value.param == option
         assert ask("NashApprox", **{option: 1}).message.content == "BET"

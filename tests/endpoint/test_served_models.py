@@ -54,7 +54,7 @@ def test_a_stop_text_ends_a_reply_and_is_left_out(asking):
     assert cut.choices[0].message.content == text[: text.index(stop)]
     assert cut.choices[0].finish_reason == "stop"
     assert cut.usage.completion_tokens < whole.usage.completion_tokens == 40
-    with pytest.raises(openai.BadRequestError, match="those of decisions"):
+    with pytest.raises(openai.BadRequestError, match="Only decisions have"):
         ask(model="tiny", messages=HELLO, logprobs=True)
 
 

@@ -72,3 +72,10 @@ def test_every_stored_command_is_read_or_told_what_to_write(text, monkeypatch):
 def test_stored_commands_are_found():
     assert len(commands()) > 600
     assert 30 < len(tenth()) < len(commands()) / 5
+
+
+def test_renewed_command_sets_no_key_inside_a_table_that_it_sets():
+    table = '{ "mcts:5" = 1 }'
+    command = f"stratagem train recipes/scopal/tiny.toml --set 'interaction.opponents={table}' --set judge.stages=last"
+    changes = renewed_command(read_command(command)).changes
+    assert changes == {"interaction.opponents": table, "final_evaluation.stages": "last"}

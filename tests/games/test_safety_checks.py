@@ -71,7 +71,7 @@ def test_yardsticks_divide_payoffs(stakes):
     [
         ({"pools": {"exploit": ("Lazzy",)}}, "The pool exploit of volunteer cannot have 'Lazzy'"),
         ({"pools": {"exploit": ("random", "random")}}, "has random twice"),
-        ({"pools": {"exploit": ("human",)}}, "a human sits down in"),
+        ({"pools": {"exploit": ("human",)}}, "people play in"),
         ({"pools": {}, "demonstrators": {"Lazzy": 1}}, "The demonstrators of volunteer cannot have 'Lazzy'"),
         ({"pools": {}, "demonstrators": {"random": 0}}, "have weights that sum to 0"),
     ],

@@ -136,7 +136,9 @@ def test_a_mistake_is_one_sentence(text):
 
 
 def test_a_mode_of_servers_is_refused_for_a_model_with_masks():
-    with pytest.raises(StratagemError, match="The mode prefix is for a model behind a server: tiny has mode=direct"):
+    with pytest.raises(
+        StratagemError, match="The mode prefix is for a model behind a server: for tiny take mode=direct"
+    ):
         make_player("tiny(mode=prefix)", KUHN)
 
 

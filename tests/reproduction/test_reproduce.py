@@ -234,7 +234,7 @@ def test_all_tables_are_listed_with_their_states(tmp_path):
     (tmp_path / "sepo-tiny" / "table-5.json").write_text('{"tables": [{"runs": 7}]}')
     again = {f"{state.name}:{state.table.id}": state.words for state in sg.reproduce(out=tmp_path).states}
     assert again["sepo:5"].startswith("tiny on 20")
-    assert again["sepo:5"].endswith("7 runs")
+    assert again["sepo:5"].endswith("finished runs: 7")
 
 
 @pytest.mark.parametrize(("low", "outside"), [(-1.0, False), (0.9, True)])

@@ -34,6 +34,7 @@ READERS = {
     "talk": f"talk talk({GAME}) run:RUN honest(first-legal) --episodes 2",
     "prompt": f"prompt {GAME}",
     "watch": "watch RUN",
+    "verify": "verify RUN",
     "upgrade": "upgrade RUN",
 }
 MADE_BY = {"0.1": "Stratagem 0.1.0 at commit bfc1409a4819", "0.2": "Stratagem 0.2.0 at commit d20cb02ea1f4"}
@@ -72,9 +73,19 @@ def files(folder):
 @pytest.mark.parametrize("name", READERS)
 def test_command_reads_a_run_of_an_earlier_release(name, run, tmp_path, capsys):
     status, out, err = command(READERS[name], run, tmp_path, capsys)
-    assert status == (name == "watch"), err  # the run was interrupted, and watch ends with the status of a failed run
+    # the run was interrupted, so watch ends with the status of a failed run; no file of it has a digest
+    assert status == (name in {"watch", "verify"}), err
     assert out
     assert "Traceback" not in err
+
+
+def test_verification_compares_the_figures_of_a_game_with_options(run):
+    found = sg.verify_figures(run.path, progress=False)
+    assert found.first_lines() == [
+        "The run run fails the check of its files: digests.json is missing, so a changed file cannot be noticed."
+    ]
+    exact = {check.name: check.agreement for check in found.checks if "exploitability" in check.name}
+    assert exact == {f"policies/kuhn-{step:06d}: kuhn/exact/exploitability": "agrees" for step in (0, 1)}
 
 
 def test_pages_show_a_run_of_an_earlier_release(run):

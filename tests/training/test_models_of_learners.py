@@ -70,7 +70,7 @@ SEATS = RECIPES["shapellm"]["seats"]
         ),
         ("grpo", {"grpo": {**KUHN["grpo"], "opponents": {"random": 1.0}}}, "`policies` play each other, and nobody"),
         ("grpo", {"grpo": {**KUHN["grpo"], "snapshot_every": 1}}, "`policies` play each other, and nobody"),
-        ("grpo", {"overlap": 1}, "leave `overlap` at 0"),
+        ("grpo", {"overlap": 1}, "`overlap` must be 0"),
         (
             "shapellm",
             {"seats": {**SEATS, "column": {"learner": "tabular", "model": SECOND}}},

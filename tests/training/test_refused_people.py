@@ -25,5 +25,5 @@ PLACES = {
 
 @pytest.mark.parametrize("place", PLACES)
 def test_human_in_a_recipe_is_refused(place, tmp_path):
-    with pytest.raises(BadParameter, match=r"'(human|noise\(human, p=0.1\))': a human sits down in `stratagem play`"):
+    with pytest.raises(BadParameter, match=r"'(human|noise\(human, p=0.1\))': people play in `stratagem play`"):
         check_new(algorithm_of(PLACES[place]).recipe_type.read(PLACES[place]), RunFolder(tmp_path / "run"))

@@ -682,6 +682,14 @@ def test_a_run_is_checked(tmp_path):
     names = {check.name: check.agreement for check in found.checks}
     assert names["kuhn: run:.@560: exploitability"] == "agrees"
     assert names["kuhn: run:.@560: payoffs and rates"] == "not recomputed"
+    recipe = run / "config.toml"
+    shared = recipe.read_text()
+    for temperature, agreement in ((0.7, "agrees"), (0.2, "not recomputed")):
+        tables = f"\n[interaction]\ntemperature = 0.7\n[final_evaluation]\ntemperature = {temperature}\n"
+        recipe.write_text(shared + tables)
+        checks = {check.name: check for check in sg.verify_figures(run, progress=False).checks}
+        assert checks["kuhn: run:.@560: exploitability"].agreement == agreement
+    recipe.write_text(shared)
     policy = run / "policies" / "kuhn-000560.json"
     data = json.loads(policy.read_text())
     data["policy"]["J:"] = {"PASS": 1.0, "BET": 0.0}

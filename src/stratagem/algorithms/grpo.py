@@ -93,7 +93,7 @@ class GRPORecipe(OpponentsRecipe):
                 "`grpo` out, or train a league"
             )
         if self.policies and self.overlap:
-            raise ValueError("`policies` meet each other's present weights: leave `overlap` at 0")
+            raise ValueError("`policies` meet each other's present weights, so `overlap` must be 0")
         return self
 
     @property

@@ -90,7 +90,9 @@ class FigureVerification(Result):
             wrong.append("the agent answers otherwise than it is recorded")
         named = "; ".join(text.removesuffix(".") for text in wrong[:_MOST])
         more = f"; and {len(wrong) - _MOST} more" if len(wrong) > _MOST else ""
-        return [f"{self.what} does not agree with its record: {named}{more}."]
+        only_files = not self.differing and (self.asked is None or self.asked.ok)
+        fails = "fails the check of its files" if only_files else "does not agree with its record"
+        return [f"{self.what} {fails}: {named}{more}."]
 
     def tables(self) -> list[ResultTable]:
         rows = [

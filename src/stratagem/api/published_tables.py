@@ -38,7 +38,7 @@ class TableState:
         """State in words."""
         if self.table.cannot:
             return f"cannot be reproduced by runs: {self.table.cannot}"
-        made = (f"{scale} on {date}, {runs} runs" for scale, date, runs in self.made)
+        made = (f"{scale} on {date}, finished runs: {runs}" for scale, date, runs in self.made)
         return "; ".join(made) or "not run here"
 
 
@@ -74,7 +74,7 @@ class PublishedTables(Result):
 
     def remarks(self) -> list[str]:
         """Return the way to one of them."""
-        return ["reproduce(table) makes the runs of one of them, such as sepo:5, and prints its figures beside them."]
+        return ["A table is named, as in sepo:5, to make its runs and to print their figures beside its own."]
 
 
 @dataclass(frozen=True, repr=False)
@@ -112,7 +112,9 @@ class ReproductionPlan(Result):
         lines += [f"The sizes of {', '.join(size.unknown)} are not known." for size in self.sizes if size.unknown]
         for plan in self.plans:
             measured = plan.paper.scales[plan.scale].measured
-            why = f"by speeds measured on {measured}" if measured else "not known: no speed was measured at this scale"
+            why = (
+                f"estimated from speeds of {measured}" if measured else "not known: no speed was measured at this scale"
+            )
             lines.append(f"The hours of {plan.paper.name} are {why}.")
         return list(dict.fromkeys([*lines, *(run.command(p.folder) for p in self.plans for run in p.list_runs())]))
 
@@ -124,7 +126,7 @@ def _parts(size: PlanSize) -> list[tuple[str, str]]:
         ("sampled tokens, at most", f"{size.sampled_tokens:,}"),
         ("trained tokens, at most", f"{size.trained_tokens:,}"),
         ("memory of the largest run, GiB", f"{size.bytes / GIB:.2f}" if size.bytes else "not known"),
-        ("hours left", "not known" if size.hours is None else f"{size.hours:.1f}"),
+        ("hours to run", "not known" if size.hours is None else f"{size.hours:.1f}"),
     ]
 
 

@@ -172,7 +172,7 @@ def _plan_lines(plans: Sequence[TablePlan]) -> list[str]:
     """Return the plan in one line for each table, before anything is run."""
     planned = _make_plan(plans)
     return [
-        f"{row['table']} at scale {row['scale']}: {row['runs']} runs, {row['finished']} finished before, "
+        f"{row['table']} at scale {row['scale']}: runs: {row['runs']}, finished before: {row['finished']}, "
         f"{row['sampled_tokens']:,} sampled and {row['trained_tokens']:,} trained tokens at most"
         + ("" if row["hours"] is None else f", {row['hours']:.1f} hours")
         + (f", {row['bytes'] / GIB:.1f} GiB" if row["bytes"] else "")

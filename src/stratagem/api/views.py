@@ -73,7 +73,7 @@ def view(
 
     Args:
         folder: Run, record, audit, or a folder of them.
-        host: Address to listen on; other machines can ask where it is not of this one.
+        host: Address to listen on; 0.0.0.0 opens the pages to other machines.
         port: Port; 0 takes a free one.
         prices: TOML file with the prices of models behind servers.
         job_minutes: Time limit of a job, such as playing on from a turn.

@@ -55,7 +55,7 @@ def drop_digests(folder: Path) -> None:
 def faults_of_digests(folder: Path) -> Iterator[str]:
     """Yield a sentence for each file of an audit or a run that is missing, changed, a link or not in its manifest."""
     if not (folder / DIGESTS).is_file():
-        yield f"{DIGESTS} is missing: nothing says how the files were."
+        yield f"{DIGESTS} is missing, so a changed file cannot be noticed."
         return
     try:
         named = _read(folder, DIGESTS)

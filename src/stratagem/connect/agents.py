@@ -106,7 +106,7 @@ class LabelNumbers:
 
 
 class SpielNumbers:
-    """Number of an action of an OpenSpiel game: that of OpenSpiel."""
+    """Numbers of the actions of an OpenSpiel game, which are those of OpenSpiel."""
 
     def __init__(self, game: SpielRules) -> None:
         self.size = int(game.engine.spiel.num_distinct_actions())

@@ -156,5 +156,5 @@ def match_of(game: Game[Any], players: Mapping[Seat, Player]) -> Match:
 
 
 def deal_key(seed: int, deal: int) -> Key:
-    """Return the key of a deal: that of the same deal of `stratagem.play` with this seed."""
+    """Return the key of a deal, by which `stratagem.play` with the same seed deals alike."""
     return Key(seed).at("deal", deal)

@@ -182,7 +182,7 @@ def times_as_many(estimate: Estimate, difference: float, freedom: float | None =
 
 
 def sign_flip_p(differences: Sequence[float] | Array, key: Key, rounds: int = 10_000) -> float:
-    """Compute the two-sided p of Fisher's sign-flip test.
+    """Compute the two-sided p of the sign-flip test (Fisher 1935).
 
     It is the share of sign patterns whose sum is at least as large in size. Exact where there are no more than
     `rounds` patterns, so that n differences give no p below `2 / 2^n`. Else `(found + 1) / (rounds + 1)` over as

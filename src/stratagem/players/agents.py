@@ -222,8 +222,8 @@ def each_once(players: Iterable[Player]) -> list[Player]:
             )
         if untold_options(known) != untold_options(player):
             raise BadParameter(
-                f"Two players have the name {player.name}, by which results tell players apart, and differ in options: "
-                "write these as fields of a frozen dataclass, and the name has them."
+                f"Two players with different options have the name {player.name}, by which results tell players "
+                "apart: make the options fields of a frozen dataclass, so that the name shows them."
             )
         if known.traits.version != player.traits.version:
             raise BadParameter(

@@ -159,7 +159,9 @@ def check_mode(name: str, speaker: Speaker, view: View[Any]) -> None:
 def check_prefix(speaker: Speaker, view: View[Any]) -> None:
     """Refuse the mode prefix for a model with masks, and in a situation whose actions it cannot tell apart."""
     if speaker.engine.capabilities.masks:
-        raise BadParameter(f"The mode prefix is for a model behind a server: {speaker.engine.name} has mode=direct.")
+        raise BadParameter(
+            f"The mode prefix is for a model behind a server: for {speaker.engine.name} take mode=direct."
+        )
     try:
         Openings(view.choices)
     except CannotCompute as error:

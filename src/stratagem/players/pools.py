@@ -48,7 +48,7 @@ NONE: Pools = {}
 """Pools of a recipe that names none."""
 NOBODY: Mixture = {}
 """Demonstrators of a recipe that names none."""
-_SITS_DOWN = "a human sits down in `stratagem play`."
+_SITS_DOWN = "people play in `stratagem play` alone."
 
 
 @dataclass(frozen=True)

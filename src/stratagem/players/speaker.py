@@ -55,7 +55,9 @@ class Compiler:
     def labels(self, choices: Choices, prompt: Prompt) -> dict[int, str]:
         """Return each action by its only token; refused where one has several, or two have the same."""
         if choices.is_open:
-            raise BadParameter("The mode single names actions of one token, and no open text: take mode=direct.")
+            raise BadParameter(
+                "The mode single needs actions of one token each, and open text has more: take mode=direct."
+            )
         return self._labels(choices, self._text(prompt.tokens[-_TAIL:]))
 
     def _compile_choices(self, choices: Choices, left: str, lead: str) -> Walker | OpenLine | PatternLine:

@@ -172,7 +172,7 @@ def _parameters(call: NamedCall) -> dict[str, Any]:
     """Return the parameters of a bot; OpenSpiel itself ignores one that a bot does not have."""
     name, kind = _PARAMETERS.get(call.name, ("", object))
     if call.args or (name and call.kwargs.keys() - {name}):
-        raise BadParameter(f"The bot of OpenSpiel {call.name} has one parameter: openspiel:{call.name}({name}=...).")
+        raise BadParameter(f"The OpenSpiel bot {call.name} has one parameter: openspiel:{call.name}({name}=...).")
     if kind is int and not all(type(value) is int for value in call.kwargs.values()):
         raise BadParameter(f"The parameter `{name}` of openspiel:{call.name} is a whole number.")
     return {option: str(value) if kind is str else value for option, value in call.kwargs.items()}

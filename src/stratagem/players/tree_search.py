@@ -56,7 +56,7 @@ class _Searcher(PlayerBase, ABC):
 
     @abstractmethod
     def _search_action(self, ask: Ask) -> str:
-        """Search our own states."""
+        """Return the action that a search over our own states finds."""
 
     def _by_engine(self, ask: Ask, twin: Twin) -> str:
         """Search OpenSpiel's states with a new bot, so that a decision depends on nothing but its state and key."""
@@ -142,7 +142,7 @@ def _probe(state: State[Any], *, hidden: bool) -> None:
 def positive(tail: str, family: str) -> int:
     """Read the whole number after a family's colon, as in `mcts:100`."""
     if not tail.strip().isdecimal() or int(tail) < 1:
-        raise BadParameter(f"{family} wants a whole number of at least 1 after its colon, such as {family}:100.")
+        raise BadParameter(f"{family} needs a whole number of at least 1 after its colon, such as {family}:100.")
     return int(tail)
 
 

@@ -67,7 +67,13 @@ def make_grid(title: str, *columns: Column) -> TitledTable:
     grid.heading, grid.figures = title, any(map(is_numeric, columns))
     for heading, column in zip(headings, columns, strict=True):
         right = is_numeric(column)
-        grid.add_column(VisibleText(heading, style="cyan"), justify="right" if right else "left", no_wrap=grid.figures)
+        # a word longer than its column, such as a command's path, goes on in the next line: cut, it cannot be copied
+        grid.add_column(
+            VisibleText(heading, style="cyan"),
+            justify="right" if right else "left",
+            no_wrap=grid.figures,
+            overflow="ellipsis" if grid.figures else "fold",
+        )
     return grid
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from stratagem.base.errors import BadRecord, CannotCompute, StratagemError
-from stratagem.base.files import parse_json, read_bounded
+from stratagem.base.files import parse_json, parse_toml, read_bounded
 from stratagem.games.bounded import make_bounded_game
 from stratagem.verifier import audit_record as records
 from stratagem.verifier.audit_plan import read_object
@@ -19,14 +19,16 @@ from stratagem.verifier.drawn_tests import agrees
 from stratagem.verifier.figure_check import FigureCheck
 from stratagem.verifier.small_tree import EndsWalk
 
-RUN, EVALUATION, METRICS = "run.json", "evaluation.json", "metrics.jsonl"
+RUN, EVALUATION, METRICS, CONFIG = "run.json", "evaluation.json", "metrics.jsonl", "config.toml"
 _NO_EPISODES = "The games of the final evaluation are not in the record."
+_NO_POLICY = "No policy of it is stored in all situations."
+_OTHER_SAMPLING = "The final evaluation samples otherwise than the stored policies, which are those of the interaction."
 
 
 def run_checks(folder: Path) -> Iterator[FigureCheck]:
     """Yield the checks of a run: its record, its policies, and the final evaluation."""
     yield _check_record(folder)
-    metrics = {int(row["step"]): row for row in _read_lines(folder / METRICS) if "step" in row}
+    metrics = _metrics_by_step(folder)
     known: dict[tuple[int, str], float] = {}
     for path in sorted((folder / "policies").glob("*.json")):
         name = f"policies/{path.stem}"
@@ -40,7 +42,7 @@ def run_checks(folder: Path) -> Iterator[FigureCheck]:
             yield FigureCheck(name, "differs", detail=f"{path.name} cannot be read: {error}")
             continue
         known[step, game] = value
-        metric = f"{game}/exact/exploitability"
+        metric = f"{_walk(game).game.figure_name}/exact/exploitability"
         if (logged := metrics.get(step, {}).get(metric)) is not None:
             yield _compare(f"{name}: {metric}", logged, value)
         else:
@@ -75,7 +77,7 @@ def _compare(name: str, stored: Any, value: float) -> FigureCheck:
 
 
 def _check_record(folder: Path) -> FigureCheck:
-    """Play every recorded game again that was begun at its start."""
+    """Play again every recorded game that is not a branch of another game."""
     count, games = 0, dict[str, Any]()
     for path in sorted((folder / "record" / "episodes").glob("*.parquet")):
         for one in records.read_episodes(folder / "record", path.name):
@@ -92,20 +94,41 @@ def _check_evaluation(folder: Path, known: Mapping[tuple[int, str], float]) -> I
     if not (folder / EVALUATION).is_file():
         yield FigureCheck("evaluation", "not recomputed", detail="There is no final evaluation.")
         return
+    otherwise = _samples_otherwise(folder)
     try:
         for game in read_object(folder / EVALUATION)["evaluation"]["games"]:
             for player in game["players"]:
                 name, step = f"{game['game']}: {player['player']}", re.search(r"@([0-9]+)$", player["player"])
                 stored = player.get("exact", {}).get("exploitability")
                 value = known.get((int(step[1]), game["game"])) if step else None
-                if stored is not None and value is not None:
+                if stored is not None and value is not None and not otherwise:
                     yield _compare(f"{name}: exploitability", stored, value)
                 elif stored is not None:
-                    reason = "No policy of it is stored in all situations."
+                    reason = _NO_POLICY if value is None else _OTHER_SAMPLING
                     yield FigureCheck(f"{name}: exploitability", "not recomputed", stored, None, reason)
                 yield FigureCheck(f"{name}: payoffs and rates", "not recomputed", detail=_NO_EPISODES)
     except (KeyError, TypeError, AttributeError, BadRecord) as error:
         yield FigureCheck("evaluation", "differs", detail=f"{EVALUATION} cannot be read: {error}")
+
+
+def _samples_otherwise(folder: Path) -> bool:
+    """Return whether the final evaluation samples otherwise than the interaction, as that of SCO-PAL may."""
+    try:
+        recipe = parse_toml(read_bounded(folder / CONFIG).decode())
+        temperature = recipe["final_evaluation"]["temperature"]
+        evaluated = {"temperature": temperature, "top_k": 0, "top_p": 1.0, "sampler": None}
+        return any(recipe["interaction"].get(key, value) != value for key, value in evaluated.items())
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return False  # no recipe of an interaction
+
+
+def _metrics_by_step(folder: Path) -> dict[int, dict[str, Any]]:
+    """Return the logged metrics of each step; training and validation may have a line each."""
+    metrics: dict[int, dict[str, Any]] = {}
+    for row in _read_lines(folder / METRICS):
+        if "step" in row:
+            metrics.setdefault(int(row["step"]), {}).update(row)
+    return metrics
 
 
 def _read_lines(path: Path) -> Iterator[dict[str, Any]]:

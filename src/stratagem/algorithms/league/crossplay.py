@@ -125,9 +125,9 @@ class LeaguePolicies:
 
 
 def alliances(game: Game[Any], size: int, matchups: Mapping[tuple[int, int], Matchup]) -> Json:
-    """Return for each member the index over all outsiders and its standard error, in Diplomacy.
+    """Return the alliance index of each member and its standard error, in Diplomacy.
 
-    The error is that of the jackknife over deals; all outsiders meet a member on the same ones.
+    Every other member plays alone against copies of it, all on the same deals. The error is the jackknife's over deals.
     """
     if not isinstance(without_talk(game), Diplomacy):
         return {"alliance": [], "alliance_errors": []}

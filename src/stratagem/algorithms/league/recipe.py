@@ -154,7 +154,7 @@ class LeagueRecipe(OpponentsRecipe):
     @model_validator(mode="after")
     def _whole(self) -> Self:
         if self.overlap:
-            raise ValueError("learners of a league meet each other's present weights: leave `overlap` at 0")
+            raise ValueError("learners of a league meet each other's present weights, so `overlap` must be 0")
         if self.train != "adapter":
             raise ValueError('members of a league are adapters: leave `train` at "adapter"')
         for name in (*self.learners, *self.members):

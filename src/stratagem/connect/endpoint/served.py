@@ -145,7 +145,7 @@ class ServedPlayer:
 
     def _reply(self, speaker: Speaker, asked: ChatRequest, key: Key) -> Turn:
         if asked.top_logprobs is not None:
-            raise RefusedRequest("Log-probabilities are those of decisions: send a position.", param="logprobs")
+            raise RefusedRequest("Only decisions have log-probabilities: send a `position`.", param="logprobs")
         sampled = _set_sampling(speaker, asked.temperature, asked.top_p, asked.max_tokens)
         return reply(sampled, asked.chat, asked.text, key, asked.stops)
 
@@ -157,8 +157,7 @@ class ServedPlayer:
         for option, value in (("temperature", temperature), ("top_p", top_p)):
             if value not in (None, 1.0) and self.player.traits.stochastic:
                 raise RefusedRequest(
-                    f"{self.player.name} draws from probabilities of its own, which are those of {option}=1: leave it "
-                    "out.",
+                    f"{self.player.name} draws from probabilities of its own, so {option} can only be 1: leave it out.",
                     param=option,
                 )
         return self.player

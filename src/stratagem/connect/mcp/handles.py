@@ -28,7 +28,7 @@ T = TypeVar("T", bound=IdleTable)
 
 
 class TableHandles(Generic[T]):
-    """Tables by their handles. Whoever has the handle may act, so it says nothing and cannot be guessed."""
+    """Tables by their handles. Whoever has a handle may act at its table, so handles are random."""
 
     def __init__(self, most: int, idle: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._most, self._idle, self._clock = most, idle, clock

@@ -12,7 +12,7 @@ from stratagem.games.safety.base import POOLS, Safety, Weights
 
 
 def checked_safety(safety: object, game: Game[Any]) -> Safety[Any]:
-    """Return the safety of a game; refused where a part of it is none, before anybody asks for one."""
+    """Return the safety of a game; a part of a wrong type is refused here, before its first use."""
     name = game.spec.name
     if not isinstance(safety, Safety):
         raise BadParameter(f"The safety of {name} is a {type(safety).__name__}: it must be a subclass of Safety.")

@@ -55,7 +55,7 @@ class GrowingLine:
         self.done = too_long or len(line.splitlines()) > 1 or line != line.rstrip("\r\n")
 
     def fork(self) -> GrowingLine:
-        """Return a second guide from here on."""
+        """Return a copy of the guide, which goes on by itself."""
         copy = GrowingLine(self.walker)
         for token in self.tokens:
             copy.advance(token)

@@ -274,7 +274,7 @@ class BatchWeights:
             self.stacks = {names: stack for names, stack in self.stacks.items() if stack.refresh()}
 
     def places(self) -> tuple[int, ...]:
-        """Return the places in memory of the adapters' weights that the rows read."""
+        """Return the memory addresses of the adapter weights that the rows read."""
         if self.stack is not None:
             return (id(self.stack),)
         names = {*self.adapters} - {""}

@@ -40,7 +40,7 @@ def read_config(folder: Path) -> Any:
     try:
         return LoraConfig(**{key: data[key] for key in _KEPT if key in data}, task_type="CAUSAL_LM")
     except (TypeError, ValueError) as error:
-        raise BadModel(f"The adapter {str(folder)!r} has a torn {CONFIG}: {error}.") from error
+        raise BadModel(f"The adapter {str(folder)!r} has a {CONFIG} that cannot be read: {error}.") from error
 
 
 def digest(folder: Path) -> str:
@@ -72,7 +72,7 @@ def check_shapes(folder: Path, name: str, rank: int, linears: Mapping[str, Any])
             raise BadModel(f"The adapter {str(folder)!r} was made for another base than {name}: {key} does not fit.")
         factors.setdefault(match[1], set()).add(match[2])
     if not factors or any(len(halves) < 2 for halves in factors.values()):
-        raise BadModel(f"The adapter {str(folder)!r} is not whole: each of its layers needs lora_A and lora_B.")
+        raise BadModel(f"The adapter {str(folder)!r} is incomplete: each of its layers needs lora_A and lora_B.")
     return list(factors)
 
 

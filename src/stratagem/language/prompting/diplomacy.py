@@ -109,7 +109,7 @@ def _in_short(name: str, options: Sequence[str]) -> str:
 
 
 def _ways_out(board: Board, options: Sequence[str]) -> str:
-    """Write a dislodged unit and its possible retreats; nowhere, if it can only disband."""
+    """Write a dislodged unit and its possible retreats, or `nowhere` if it can only disband."""
     unit = " ".join(options[0].split(" ")[:2])
     ways = [option.rpartition(" R ")[2] for option in options if " R " in option]
     return f"{unit} -> " + (", ".join(_describe_neighbour(board, way) for way in ways) or "nowhere")

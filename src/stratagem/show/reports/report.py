@@ -69,7 +69,7 @@ class RunReport(NamedTuple):
 
     @property
     def summary(self) -> Html:
-        """Verdict, figures and facts at the head."""
+        """Head of the report: its verdict, figures and facts."""
         return summary(self._warning, verdict(self.data), tiles(self.data), self._figures)
 
     @property

@@ -252,7 +252,7 @@ def _reasons(indices: Sequence[ShardIndex]) -> str:
 
 
 def _rows(found: Sequence[tuple[ShardIndex, Array]], shown: Array, wanted: ReplaySearch) -> list[Json]:
-    """Return the decisions of a page; their texts are read now."""
+    """Return the decisions of a page. Only their texts are read, not those of other pages."""
     rows: list[Json] = [{} for _ in shown]
     for at in dict.fromkeys(shown[:, 0].tolist()):
         shard = found[at][0]

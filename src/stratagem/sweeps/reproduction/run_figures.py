@@ -12,7 +12,7 @@
 | `metrics/METRIC` | last value of a metric of training |
 | `mean/METRIC` | mean of a metric over training |
 | `first/METRIC`, `highest/METRIC` | first and highest value of a metric over training |
-| `trough/METRIC` | lowest value of a metric from its highest on |
+| `trough/METRIC` | lowest value of a metric after its highest value |
 
 A stage is the label of its model, such as `base`, `start` or `50`; `stage-1` is the second model of the evaluation,
 `trained` is the last one, and `random` is uniform play, where the run evaluates them. Where no stage comes before
