@@ -47,7 +47,7 @@ function Report({ name }) {
 }
 
 function Commands({ run }) {
-  const commands = [['watch', run.path], ['report', run.path], ...(run.state === 'failed' ? [['train', run.path, '--resume']] : [])];
+  const commands = [['watch', run.path], ['report', run.path], ...(['failed', 'interrupted'].includes(run.state) ? [['train', run.path, '--resume']] : [])];
   return html`<section aria-labelledby="commands"><h2 id="commands">In the terminal</h2>${commands.map((words) => html`<${Copy} key=${words[0]} words=${['stratagem', ...words]} />`)}</section>`;
 }
 
