@@ -84,7 +84,7 @@ function Moves({ end, unit }) {
   return html`<table class="moves"><caption>Regret of each move</caption><thead><tr><th class="left">Turn</th><th class="left">Player</th><th class="left">Move</th><th>Regret</th></tr></thead>
     <tbody>${rows.map((row) => html`<tr key=${`${row.place} ${row.seat}`}>
       <th><a href=${link('/replay', { record: end.record, id: end.episode, turn: row.place, seat: `${row.seat}.${row.attempt}` })}>${row.place}</a></th>
-      <td class="left"><${Seat} seat=${row.seat} said /> ${row.player.startsWith('human@') ? 'you' : short(row.player)}</td><td class="left"><span class="action">${row.action == null ? 'no legal move' : visible(row.action)}</span></td>
+      <td class="left"><${Seat} seat=${row.seat} said /> ${row.player.startsWith('human@') ? 'you' : short(row.player.replace(/^run:.*\//, 'run:'))}</td><td class="left"><span class="action">${row.action == null ? 'no legal move' : visible(row.action)}</span></td>
       <td>${row.regret < 5e-4 ? '0' : number(row.regret)}</td></tr>`)}</tbody></table>
     <p class="dim">Regret: what the best move would have gained where the others play an equilibrium, in ${visible(unit)}.</p>`;
 }
