@@ -31,7 +31,7 @@ FILES = {
         "Copies of the Python files that the recipe names, and of those that they import.",
     ),
     "run.json": ("at the start", "Recipe digest, seed, command and versions: see [below](#runjson)."),
-    "status.json": ("as it changes", "Status: running, finished, or failed with the reason."),
+    "status.json": ("as it changes", "Status: running, finished, interrupted, or failed with the reason."),
     "lock": ("at the start", "Empty. The process that works on the run holds a lock on it."),
     "digests.json": (
         "at the end",
@@ -92,7 +92,7 @@ LABELS = {
     "NUMBER": "The checkpoint of that step, counted from the start of the run, SFT included.",
 }
 DESCRIBED = {
-    "state": "running, finished or failed.",
+    "state": "running, finished, failed or interrupted.",
     "level": "fault or note.",
     "version": "Version of this format.",
     "models": "Models by label: a `model`, and an `adapter` on it where there is one.",

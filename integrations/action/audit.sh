@@ -38,6 +38,8 @@ fi
 [[ -n $agent ]] || refuse "Give an agent, or an endpoint and a model."
 out=${AUDIT_OUT:-audit}
 [[ $out != *$'\n'* ]] || refuse "The folder of the audit has a line break in its name."
+# Before the agent is asked: the audit may cost money, and comes before the comparison.
+[[ -z ${AUDIT_BASELINE:-} || -e $AUDIT_BASELINE ]] || refuse "There is no baseline $AUDIT_BASELINE: name the card or the folder of an earlier audit, or none."
 if [[ -n ${AUDIT_API_KEY:-} ]]; then
     export STRATAGEM_API_KEY=$AUDIT_API_KEY
 fi

@@ -46,5 +46,13 @@ def test_a_wrong_dictionary_is_one_sentence(recipes, sentence):
         read_recipe(recipes)
 
 
+def test_the_table_of_another_algorithm_is_told_with_the_recipe_that_has_it(tmp_path):
+    own = tmp_path / "mine.toml"
+    own.write_text('extends = ["reinforce/kuhn", "models/tiny"]')
+    sentence = f"recipe models/tiny, which {own} extends, has the table sepo, which the algorithm reinforce has not"
+    with pytest.raises(sg.StratagemError, match=sentence):
+        read_recipe([own])
+
+
 def test_only_public_names_are_listed():
     assert dir(sg) == sorted(sg.__all__)

@@ -1,5 +1,6 @@
 """Interrupted runs: ^C prints how the command continues, and the run says that it can be resumed."""
 
+import json
 import shlex
 
 import pytest
@@ -48,7 +49,11 @@ def test_train_prints_how_an_interrupted_run_continues(run, folder):
     code, _, error = run("train", "own.toml", "--out", "my runs/a", "--allow-file", "own.py")
     assert code == 130
     assert error.endswith(f"Interrupted. Continue with: stratagem train {shlex.quote('my runs/a')} --resume")
-    assert RunFolder.open(folder / "my runs/a").status().sentence == "It was interrupted: it can be resumed."
+    status = RunFolder.open(folder / "my runs/a").status()
+    assert (status.state, status.sentence) == ("interrupted", "It was interrupted: it can be resumed.")
+    assert run("watch", "my runs/a", "--once")[0] == 1
+    code, listed, _ = run("runs", "my runs", "--json")
+    assert [row["state"] for row in json.loads(listed)] == ["interrupted"]
 
 
 def test_sweep_prints_how_it_continues(run):

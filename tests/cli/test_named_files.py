@@ -87,7 +87,8 @@ def test_a_file_named_like_a_module_is_another_module(folder):
         ("leaves.py:Game random", "leaves.py cannot be used: line 1 raises SystemExit: 3"),
         ("open.py:Open random", "open.py:Open has a parameter that can change"),
         ("plain.py:Plain random", "write @dataclass(frozen=True) above its class"),
-        ("nosuch random", "write one in a file and name it FILE.py:CLASS"),
+        ("nosuch random", "write one in a file and name it FILE.py:CLASS or FILE.toml"),
+        ("goods.py:ThresholdGoods nosuch", "write one in a file and name it FILE.py:CLASS, as in"),
     ],
 )
 def test_a_mistake_is_one_sentence(run, folder, arguments, says):

@@ -44,7 +44,7 @@ def test_regrets_of_the_moves_of_a_person_are_told(run, monkeypatch):
         monkeypatch.setattr(sys, "stdin", io.StringIO("fold\n"))
         status, text, _ = run("play", "kuhn(hands=1)", "--players", "AlwaysBet", "human", "--seed", seed)
         assert status == 0
-        card, regret = re.search(r"\((\w):B\): FOLD \(free\)\n      regret (\S+)\n", text).groups()
+        card, regret = re.search(r"\((\w):B\): FOLD\n      regret (\S+)\n", text).groups()
         told[card] = regret
     assert told == {"K": "3.000", "J": "0"}
     _, text, _ = run("play", "kuhn(hands=1)", "--players", "AlwaysBet", "random")

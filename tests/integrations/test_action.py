@@ -57,9 +57,10 @@ def test_sound_agent_passes_and_is_compared_with_the_baseline(act):
     assert (status, outputs["folder"]) == (0, "the audit")
     assert "### Changes since the baseline" in summary
     assert "Changed: kuhn.exploitability" in summary
-    status, _, _, log = act(agent="NashApprox", baseline="no/card.json", out="the audit", **GAME)
+    (act.work / "not a card").mkdir()
+    status, _, _, log = act(agent="NashApprox", baseline="not a card", out="the audit", **GAME)
     assert status == 2
-    assert "There is no card of an audit in no/card.json" in log
+    assert "There is no card of an audit in not a card" in log
 
 
 @pytest.mark.runs
@@ -97,6 +98,7 @@ def test_endpoint_is_asked_within_the_budget(act, monkeypatch):
         ({}, "Give an agent, or an endpoint and a model."),
         ({"agent": "a", "endpoint": "https://x/v1", "model": "m"}, "both are given"),
         ({"endpoint": "https://x/v1"}, "An endpoint needs the name of its model"),
+        ({"agent": "a", "baseline": "no/card.json"}, "There is no baseline no/card.json: name the card or the folder"),
         ({"agent": "a", "out": "a\nstatus=0"}, "The folder of the audit has a line break in its name."),
     ],
 )

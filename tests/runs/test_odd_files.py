@@ -89,5 +89,5 @@ def test_sigterm_leaves_a_run_that_says_that_it_was_interrupted(tmp_path):
         _, complaint = run.communicate(timeout=SECONDS)
     assert run.returncode == 143, complaint
     assert "stratagem train run --resume" in " ".join(complaint.split())
-    assert '"state": "failed"' in status.read_text(), status.read_text() + complaint
+    assert '"state": "interrupted"' in status.read_text(), status.read_text() + complaint
     assert "It was interrupted" in status.read_text(), status.read_text() + complaint

@@ -96,14 +96,21 @@ def test_a_run_that_ends(run):
         (StratagemError("The game chess is not there."), "The game chess is not there."),
         (ZeroDivisionError("division\nby zero"), "ZeroDivisionError: division by zero"),
         (AssertionError(), "AssertionError: no message"),
-        (KeyboardInterrupt(), "It was interrupted: it can be resumed."),
         (ValueError("x" * 9999), "ValueError: " + "x" * 500),
     ],
 )
 def test_a_run_that_fails_says_why_and_can_be_taken_up(error, sentence, run):
+    ends_with(error, run, "failed", sentence)
+
+
+def test_an_interrupted_run_has_not_failed_and_can_be_taken_up(run):
+    ends_with(KeyboardInterrupt(), run, "interrupted", "It was interrupted: it can be resumed.")
+
+
+def ends_with(error, run, state, sentence):
     with pytest.raises(type(error)), run.at_work():
         raise error
-    assert (run.status().state, run.status().sentence) == ("failed", sentence)
+    assert (run.status().state, run.status().sentence) == (state, sentence)
     with run.at_work():
         assert run.status() == run.status().model_copy(update={"state": "running", "sentence": ""})
 

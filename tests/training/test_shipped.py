@@ -58,6 +58,11 @@ def test_unknown_recipe_is_told_the_nearest_names(tmp_path):
         BadParameter, match="no recipe 'xyz': give the path of a file, or a name of `stratagem recipes`"
     ):
         recipe_path("xyz", tmp_path)
+    with pytest.raises(UnknownName, match=r"no recipe called 'recipes/sepo/kuhm\.toml': did you mean sepo/kuhn"):
+        recipe_path("recipes/sepo/kuhm.toml", tmp_path)
+    (tmp_path / "mine.toml").touch()
+    with pytest.raises(UnknownName, match=r"called 'mien\.toml': did you mean mine\.toml\?"):
+        recipe_path("mien.toml", tmp_path)
     assert recipe_path("xyz.toml", tmp_path) == tmp_path / "xyz.toml", "whoever reads it says that there is none"
 
 

@@ -28,6 +28,7 @@ from stratagem.verifier.drawn_tests import ORDERS, around_p, sign_flips
 from stratagem.verifier.figures import excess_figures, holm_values, wilson_limits
 from stratagem.verifier.small_tree import EndsWalk
 
+FIT = "This shows that figures and record fit together, and not that"
 VERIFY = Path(__file__).parents[2] / "src" / "stratagem" / "verifier"
 NOISY = "noise(TightValue, p=0.2)"
 
@@ -586,9 +587,25 @@ def test_the_command_ends_with_the_verdict(folder, capsys):
     with pytest.raises(SystemExit) as ended:
         main(["verify", str(at)])
     assert ended.value.code == 1
-    assert capsys.readouterr().out.startswith(
-        "The card of noise(kuhn/TightValue, p=0.2) does not agree with its record:"
-    )
+    said = capsys.readouterr().out
+    assert said.startswith("The card of noise(kuhn/TightValue, p=0.2) does not agree with its record:")
+    assert "fit together" not in said
+
+
+def test_what_agreement_does_not_show_is_said_of_cards_and_runs(folder):
+    run = sg.verify_figures(VERIFY.parent / "demo" / "kuhn-demo", progress=False)
+    assert sg.verify_figures(folder(), progress=False).remarks()[-1].startswith(f"{FIT} the agent gave these replies:")
+    assert replace(run, faults=()).remarks() == [
+        f"{FIT} the training played these games: a signature of the manifest says who vouches for it."
+    ]
+
+
+def test_an_unfinished_audit_is_told_how_it_goes_on(folder):
+    at = folder()
+    for name in ("card.json", "digests.json"):
+        (at / name).unlink()
+    with pytest.raises(sg.StratagemError, match="is not finished: the command that began it goes on with it"):
+        sg.verify_figures(at, progress=False)
 
 
 def test_a_folder_without_a_card_is_refused(tmp_path):

@@ -137,6 +137,14 @@ def test_game_is_played_to_its_replay(page, address):
     assert f"Seat 0 has {card}, seat 1 has" in page.get_by_role("img", name="Hand 1").get_attribute("aria-label")
 
 
+@pytest.mark.parametrize("page", [(390, 844)], indirect=True)
+def test_regrets_of_a_player_with_a_long_name_fit_a_phone(page, address):
+    sit(page, address, "kuhn(hands=1)", "noise(noise(noise(AlwaysBet, p=0.001), p=0.002), p=0.003)")
+    play_to_the_end(page)
+    page.get_by_role("table", name="Regret of each move").wait_for()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+
+
 RESISTANCE = "resistance(missions=1)"
 
 

@@ -3,12 +3,15 @@
 import json
 import math
 import re
+import shutil
+from pathlib import Path
 
 import pytest
 from page_client import ask
 from shown_folder import HOSTILE, Parrot, add_step, episodes_of, write_run
 from starlette.testclient import TestClient
 
+import stratagem
 from stratagem.api.tournaments import tournament
 from stratagem.measure.recorded import RecordReading, figures_of_record
 from stratagem.measure.statistics import with_interval
@@ -16,7 +19,9 @@ from stratagem.playing.store import read_episodes, write_shard
 from stratagem.show.viewer.app import Viewer
 from stratagem.show.viewer.crossplay import MOST
 from stratagem.show.viewer.overlay import MOST as MOST_RUNS
+from stratagem.show.viewer.runs import run_row
 from stratagem.show.viewer.studio import Studio
+from stratagem.training.runs.folder import RunFolder
 
 OWN = {"origin": "http://127.0.0.1:8150"}
 
@@ -118,6 +123,19 @@ def test_row_of_a_run_is_read_again_when_it_goes_on(folder, client):
     (again,) = ask(client, "library")["runs"]
     assert again["figures"][0]["last"] == 0.05
     assert again["changed"] >= row["changed"] > 0
+
+
+def test_the_policy_to_look_at_first_is_that_of_the_best_checkpoint(tmp_path):
+    demo = Path(stratagem.__file__).parent / "demo" / "kuhn-demo"
+    shutil.copytree(demo, tmp_path / "run", ignore=shutil.ignore_patterns("record", "base", "checkpoints"))
+    models = json.loads((demo / "models.json").read_text())
+    run = RunFolder(tmp_path / "run")
+    for best, shown in ((550, 50), (545, 60)):
+        adapter = f"checkpoints/step-{best:06}/adapters/policy"
+        models["models"]["best"]["adapter"] = adapter
+        models["models"][str(best)] = models["models"]["best"]
+        (run.path / "models.json").write_text(json.dumps(models))
+        assert run_row("run", run)["policy"] == {"game": "kuhn", "step": shown}, best
 
 
 def test_cross_play_of_a_record_agrees_with_its_evaluation(folder, client):

@@ -19,10 +19,11 @@ from stratagem.base.renamed.recipes import RENAMED_ALGORITHMS
 from stratagem.base.renamed.upgrade import Upgrade
 from stratagem.language.models.load import check_present
 from stratagem.training.algorithm import Algorithm
-from stratagem.training.recipe_file import AnyRecipe, recipe_data
+from stratagem.training.recipe_file import AnyRecipe, origin_of_table, recipe_data
 from stratagem.training.runs.binding import check_recipe, other_release
 from stratagem.training.runs.folder import RunFolder
 from stratagem.training.runs.source_files import bind_source_files
+from stratagem.training.shipped import name_of
 
 ALGORITHMS: Registry[Algorithm[Any]] = Registry(
     "algorithm",
@@ -77,8 +78,11 @@ def _check_tables(paths: Sequence[Path], data: Mapping[str, Any], kind: type[Any
     foreign = data.keys() & set(ALGORITHMS.names()) - kind.model_fields.keys()
     for path in paths if foreign else ():
         if found := foreign & recipe_data(path).keys():
+            table = found.pop()
+            origin = origin_of_table(table, path)
+            named = f"{name_of(origin)}, which {path} extends," if origin != path else str(path)
             raise BadParameter(
-                f"The recipe {path} has the table {found.pop()}, which the algorithm {data.get('algorithm', DEFAULT)} "
+                f"The recipe {named} has the table {table}, which the algorithm {data.get('algorithm', DEFAULT)} "
                 "has not: compose recipes of one algorithm."
             )
 

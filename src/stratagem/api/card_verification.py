@@ -27,6 +27,10 @@ __all__ = ["FigureVerification", "verify_figures"]
 
 _MOST = 5
 """Number of faults that the first line names."""
+_FIT = "This shows that figures and record fit together"
+_VOUCHES = "a signature of the manifest says who vouches for it."
+_SHOWN_BY_CARD = f"{_FIT}, and not that the agent gave these replies: `--ask 50` asks it again, and {_VOUCHES}"
+_SHOWN_BY_RUN = f"{_FIT}, and not that the training played these games: {_VOUCHES}"
 
 
 @dataclass(frozen=True, repr=False)
@@ -102,14 +106,10 @@ class FigureVerification(Result):
         return [text_table(str(self.folder), ("figure", "stored", "recomputed", "", "why"), rows)]
 
     def remarks(self) -> list[str]:
-        """Name the files that changed, the outcome of asking again, and what this does not show."""
+        """Name the files that changed, the outcome of asking again, and what agreement does not show."""
         again = [] if self.asked is None else [self.asked.sentence()]
-        return [
-            *self.faults,
-            *again,
-            "This shows that figures and record fit together, and not that the agent gave these replies: `--ask 50` "
-            "asks it again, and a signature of the manifest says who vouches for it.",
-        ]
+        is_run = (self.folder / RUN).is_file()
+        return [*self.faults, *again, *([_SHOWN_BY_RUN if is_run else _SHOWN_BY_CARD] if self.ok else [])]
 
 
 def _cell(value: float | None) -> str:
@@ -135,6 +135,8 @@ def verify_figures(path: str | Path, *, ask: int = 0, seed: int = 0, progress: b
     is_run = (folder / RUN).is_file()
     if not is_run and not (folder / CARD).is_file() and not (folder / PLAN).is_file():
         raise BadParameter(f"There is no card of an audit and no run in {folder}.")
+    if not is_run and not any((folder / name).is_file() for name in (CARD, DIGESTS)):
+        raise BadRecord(f"The audit in {folder} is not finished: the command that began it goes on with it.")
     if is_run and ask:
         raise BadParameter(f"{folder} is a run, which an audit asks again: `ask` is for cards.")
     if not is_run:

@@ -47,7 +47,7 @@ class Runs(PlottedResult):
         return list(self.statuses)
 
     def tables(self) -> list[ResultTable]:
-        columns = ("run", "state", "since", "step", "best", "exploitability")
+        columns = ("run", "state", "since", "step", "best", "newest exploitability")
         rows = [(row["run"], *_cells(row)) for row in self.statuses]
         table = text_table(f"Runs in {self.folder}", columns, rows)
         return [replace(table, warnings=tuple(self.damaged))] if rows else []

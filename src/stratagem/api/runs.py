@@ -48,7 +48,7 @@ class Run(PlottedResult):
 
     @property
     def state(self) -> str:
-        """State of the run: running, finished or failed."""
+        """State of the run: running, finished, failed or interrupted."""
         return self.folder.status().state
 
     @cached_property

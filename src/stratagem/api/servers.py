@@ -44,7 +44,7 @@ def servers(
         max_failures: Maximum share of failed requests of a server (0.05). Fewer than 3 failures never stop, unless it
             is 0.
         max_failed: Maximum share of requests without a reply (0.02), above which results say so, and commands fail.
-        budget: Cap on all calls, tokens or money at servers together: 2000calls, 100000tokens, 5usd.
+        budget: Cap on the calls, tokens or money of this command at all servers: 2000calls, 100000tokens, 5usd.
         prices: TOML file with the prices of models behind servers.
     """
     terms = _terms(timeout, tries, concurrency, max_failures, max_failed)

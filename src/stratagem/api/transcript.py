@@ -14,6 +14,8 @@ from stratagem.show.table import ResultTable, text_table
 
 _SHORT = 100
 """Length beyond which a state is not printed: it may be a whole board."""
+_PLAIN = ("scripted", "free")
+"""Ways of making an action that a line does not name: nothing was limited or read otherwise."""
 _BAR = "\n      │ "
 """Beginning of the further lines of a text, which then cannot pass for lines of the transcript."""
 
@@ -66,7 +68,7 @@ def _line(row: Decision) -> VisibleText:
         line.append(f" ({row.state_key})", style="dim")
     if row.action is not None:
         text = "".join(_parts(row)) if row.parts else f": {_add_bar(row.action)}"
-        return line.append(text + ("" if row.how == "scripted" else f" ({row.how})"))
+        return line.append(text + ("" if row.how in _PLAIN else f" ({row.how})"))
     return line.append(f": {row.how}, {_add_bar(row.said or 'no reply')}", style="red")
 
 

@@ -14,7 +14,9 @@ from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any
 
-_OWN = "write one in a file and name it FILE.py:CLASS, as in docs/how-to/name-a-file.md"
+_OWN = "write one in a file and name it {}, as in docs/how-to/name-a-file.md"
+_FILES = {"game": "FILE.py:CLASS or FILE.toml", "suite or game": "FILE.py:CLASS or FILE.toml"}
+"""Ways to name a file by kind, where there is more than FILE.py:CLASS."""
 _MISTAKEN_PATHS = (None, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.EEXIST, errno.ENAMETOOLONG, errno.ELOOP)
 """Numbers of the errors of a path; all others, such as a full disk, are the state of the machine."""
 _LISTED = 60
@@ -51,13 +53,14 @@ class UnknownName(StratagemError):
         self.kind, self.name, self.known = kind, name, (names := sorted(set(known)))
         by_folded = {known_name.casefold(): known_name for known_name in names}
         name = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
+        own = _OWN.format(_FILES.get(kind, "FILE.py:CLASS"))
         near = [by_folded[match] for match in get_close_matches(name.casefold(), by_folded, n=4, cutoff=0.5)]
         if near:
-            hint = f"did you mean {' or '.join(near)}?{f' Or {_OWN}.' if file else ''}"
+            hint = f"did you mean {' or '.join(near)}?{f' Or {own}.' if file else ''}"
         else:
             more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
             be = "is" if len(names) == 1 else "are"
-            hint = f"there {be} {', '.join(names[:_LISTED]) or 'none'}{more}{f'; {_OWN}' if file else ''}."
+            hint = f"there {be} {', '.join(names[:_LISTED]) or 'none'}{more}{f'; {own}' if file else ''}."
         super().__init__(f"There is no {kind} called {name!r}{note}: {hint}")
 
 

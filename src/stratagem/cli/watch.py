@@ -63,7 +63,7 @@ def _title(name: str, unit: str, better: str) -> str:
 _CURVES = ("/payoff", "illegal_rate", "loss", "entropy", "reward", "points")
 """Ends of the names of the other metrics that are shown."""
 _MOST = 8
-_STYLES = {"running": "cyan", "finished": "green", "failed": "red"}
+_STYLES = {"running": "cyan", "finished": "green", "failed": "red", "interrupted": "yellow"}
 
 
 @dataclass(frozen=True)
@@ -201,7 +201,7 @@ def watch(
     run.info()  # raises where it is damaged
     with suppress(KeyboardInterrupt):
         last = _follow(_looks(run, every, once=once), live=out.is_terminal and not json and not once, json=json)
-        if last.state == "failed":
+        if last.state in ("failed", "interrupted"):
             raise typer.Exit(FAILED)
 
 

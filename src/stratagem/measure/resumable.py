@@ -262,7 +262,10 @@ def check_plan(folder: Path, plan: Mapping[str, Any]) -> None:
         changes = ", ".join(
             f"{name} ({_short(known.get(name))}, and now {_short(given.get(name))})" for name in differing
         )
-        raise BadRecord(f"The evaluation in {folder} was begun with other settings: {changes}.")
+        raise BadRecord(
+            f"The evaluation in {folder} was begun with other settings: {changes}; give the first ones, or another "
+            "folder."
+        )
 
 
 def _check_files(folder: Path, known: object, given: Mapping[str, str]) -> None:

@@ -207,6 +207,13 @@ def _data(path: Path, below: tuple[Path, ...], read: set[Path], *, of_run: bool)
     return over(whole, data)
 
 
+def origin_of_table(table: str, path: Path) -> Path:
+    """Return the file that has a table: a recipe itself, or one that it extends."""
+    data = _toml(path)
+    extended = [] if table in data else [recipe_path(name, path.parent) for name in data.get("extends", [])]
+    return next((origin_of_table(table, each) for each in extended if table in recipe_data(each)), path)
+
+
 def _resolve_path(path: Path) -> Path:
     try:
         return path.resolve()

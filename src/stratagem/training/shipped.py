@@ -63,15 +63,15 @@ def recipe_path(name: str, folder: Path = Path()) -> Path:
     path = folder / name
     if _exists(path):
         return path
-    shipped = _paths()
-    if found := shipped.get(name.removeprefix(_PREFIX).removesuffix(_SUFFIX)):
+    shipped, short = _paths(), name.removeprefix(_PREFIX).removesuffix(_SUFFIX)
+    if found := shipped.get(short):
         return found
     if successor := successor_of(name):
         raise BadParameter(f"There is no recipe {name[:200]} any more: write `stratagem train {successor}`.")
+    if near := get_close_matches(name, _recipes_beside(name, path), n=4) or get_close_matches(short, shipped, n=4):
+        raise UnknownName("recipe", name, near)
     if name.endswith(_SUFFIX):
         return path
-    if near := get_close_matches(name, shipped, n=4):
-        raise UnknownName("recipe", name, near)
     raise BadParameter(f"There is no recipe {name[:200]!r}: give the path of a file, or a name of `stratagem recipes`.")
 
 
@@ -119,6 +119,13 @@ def summary_of(text: str) -> str:
 def _paths() -> dict[str, Path]:
     files = (path for path in SHIPPED.rglob(f"*{_SUFFIX}") if not is_published(path))
     return {path.relative_to(SHIPPED).with_suffix("").as_posix(): path for path in files}
+
+
+def _recipes_beside(name: str, path: Path) -> list[str]:
+    try:
+        return [str(Path(name).with_name(beside.name)) for beside in path.parent.glob(f"*{_SUFFIX}")]
+    except (OSError, ValueError):
+        return []
 
 
 def _exists(path: Path) -> bool:

@@ -224,7 +224,7 @@ def test_resume_is_bound_to_what_was_asked_for(uninterrupted, tmp_path, capsys):
         words = server.words("eval", folder, "--resume")
         code, _, said = run(capsys, [*words, "--seed", "1", "--episodes", "7"])
         assert code == 2
-        assert "was begun with other settings: episodes (6, and now 7), seed (0, and now 1)." in said
+        assert "was begun with other settings: episodes (6, and now 7), seed (0, and now 1); give the first" in said
         code, _, said = run(capsys, server.words("eval", tmp_path / "new", "--resume"))
         assert (code, "There is no evaluation to go on with" in said) == (2, True)
         assert "already holds recorded episodes" in run(capsys, words[:-1])[2]

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from stratagem.base.errors import StratagemError
 from stratagem.games.base import Json
-from stratagem.show.reports.files import FindingSchema
+from stratagem.show.reports.files import FindingSchema, PolicySchema
 from stratagem.show.reports.main_figures import MainFigure, main_figures
 from stratagem.show.reports.metric_reading import chance_of, unit_of
 from stratagem.show.reports.run_data import RunData
@@ -54,7 +55,7 @@ def _row(path: Path, stamps: Stamps, state: str) -> Json:
         **status,
         "exploitability": exact,
         "start_is_best": data.start_is_best,
-        "policy": next(({"game": game, "step": found[-1].step} for game, found in data.policies.items()), None),
+        "policy": next((_shown_policy(game, found, data.chosen_step) for game, found in data.policies.items()), None),
         "figures": [_figure(figure) for figure in figures],
         "curve": _spark(figures[0]) if figures else None,
         "score": None if score is None else finite(score.values[-1]),
@@ -63,6 +64,11 @@ def _row(path: Path, stamps: Stamps, state: str) -> Json:
         "changed": max((stamp[0] for stamp in stamps if stamp), default=0) / 1e9,
         "begun": data.info.begun,
     }
+
+
+def _shown_policy(game: str, found: Sequence[PolicySchema], best: int | None) -> Json:
+    """Return the game and the step of a run's policy: that of the best checkpoint where it is stored, or the last."""
+    return {"game": game, "step": best if best in {policy.step for policy in found} else found[-1].step}
 
 
 def run_page(name: str, run: RunFolder) -> Json:

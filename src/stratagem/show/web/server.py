@@ -145,7 +145,9 @@ def _bound(host: str, port: int) -> socket.socket:
         opened.listen(_BACKLOG)
     except (OSError, OverflowError) as error:
         opened.close()
-        raise BadParameter(f"Nothing can be served at {host}:{port} ({_reason(error)}): choose another port.") from None
+        raise BadParameter(
+            f"Nothing can be served at {host}:{port} ({_reason(error)}): choose another port, or 0 for a free one."
+        ) from None
     return opened
 
 

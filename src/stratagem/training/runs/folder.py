@@ -89,10 +89,14 @@ class RunInfo(Settings):
     """
 
 
+RunState = Literal["running", "finished", "failed", "interrupted"]
+"""State of a run; an interrupted one was ended by Ctrl-C or SIGTERM, so nothing is wrong with it."""
+
+
 class Status(Settings):
     """Status of a run."""
 
-    state: Literal["running", "finished", "failed"]
+    state: RunState
     sentence: str = ""
     """Reason of a failure, in a sentence."""
     since: str = ""
@@ -217,7 +221,7 @@ class RunFolder:
 
     @contextmanager
     def at_work(self, prepare: Callable[[], P | None] | None = None) -> Iterator[P | None]:
-        """Exclude other processes, prepare and mark the run as running; then mark it finished, or failed.
+        """Exclude other processes, prepare and mark the run as running; then mark its end.
 
         What `prepare` refuses leaves the status as it was.
         """
@@ -231,10 +235,11 @@ class RunFolder:
                 write_digests(self.path)
             except BaseException as error:
                 with suppress(StratagemError):  # if even this cannot be written, the first error is the one to see
-                    self._save_status("failed", _sentence(error))
+                    state: RunState = "interrupted" if isinstance(error, KeyboardInterrupt) else "failed"
+                    self._save_status(state, _sentence(error))
                 raise
 
-    def _save_status(self, state: Literal["running", "finished", "failed"], sentence: str = "") -> None:
+    def _save_status(self, state: RunState, sentence: str = "") -> None:
         write_file(self.path / _STATUS, _json(Status(state=state, sentence=sentence, since=_now())))
 
 

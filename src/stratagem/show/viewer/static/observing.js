@@ -32,7 +32,7 @@ export function Observing({ state }) {
   const problem = error || (broken && broken.sentence);
   if (problem) return html`<h1>Observe</h1><p class="problem" role="alert">${visible(problem)}</p>`;
   if (find('over')) return html`<${Whole} />`;
-  if (!begun) return html`<h1>Observe</h1><p class="loading">The table is being laid …</p>`;
+  if (!begun) return html`<h1>Observe</h1><p class="loading">The game begins …</p>`;
   const turns = events.filter((one) => one.event === 'turn');
   const turn = turns[turns.length - 1];
   const shown = events.findLast((one) => one.drawn);

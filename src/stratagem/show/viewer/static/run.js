@@ -47,7 +47,7 @@ function Report({ name }) {
 }
 
 function Commands({ run }) {
-  const commands = [['watch', run.path], ['report', run.path], ...(run.state === 'failed' ? [['train', run.path, '--resume']] : [])];
+  const commands = [['watch', run.path], ['report', run.path], ...(['failed', 'interrupted'].includes(run.state) ? [['train', run.path, '--resume']] : [])];
   return html`<section aria-labelledby="commands"><h2 id="commands">In the terminal</h2>${commands.map((words) => html`<${Copy} key=${words[0]} words=${['stratagem', ...words]} />`)}</section>`;
 }
 
@@ -58,8 +58,8 @@ export function Run({ query }) {
   if (run.state === 'damaged') return html`<h1>${visible(name)}</h1><p class="problem">${visible(run.sentence)}</p>`;
   const worse = run.start_is_best ? ', no better than the start' : '';
   const tiles = [['Algorithm', run.algorithm], ['Seed', run.seed], ...(run.sft_steps ? [['Steps of SFT', run.sft_steps], ['Step after SFT', run.step]] : [['Step', run.step]]),
-    ['Best step', `${number(run.best_step)}${run.best_step != null && run.sft_steps ? `, @${run.sft_steps + run.best_step}` : ''}${worse}`], ['Checkpoint metric', number(run.score)],
-    ...Object.entries(run.exploitability).map(([game, value]) => [`Exploitability, ${game}`, number(value)])];
+    ['Best step', `${number(run.best_step)}${run.best_step != null && run.sft_steps ? `, @${run.sft_steps + run.best_step}` : ''}${worse}`], ['Checkpoint metric, last step', number(run.score)],
+    ...Object.entries(run.exploitability).map(([game, value]) => [`Exploitability, ${game}, last step`, number(value)])];
   const findings = Object.entries(run.findings);
   const noted = [...new Set(findings.filter(([, finding]) => finding.level === 'fault' && finding.step != null).map(([, finding]) => finding.step))];
   return html`<h1>${visible(name === '.' ? 'This run' : name)} <span class=${`state ${run.state}`}>${run.state}</span></h1>

@@ -84,7 +84,7 @@ function Moves({ end, unit }) {
   return html`<table class="moves"><caption>Regret of each move</caption><thead><tr><th class="left">Turn</th><th class="left">Player</th><th class="left">Move</th><th>Regret</th></tr></thead>
     <tbody>${rows.map((row) => html`<tr key=${`${row.place} ${row.seat}`}>
       <th><a href=${link('/replay', { record: end.record, id: end.episode, turn: row.place, seat: `${row.seat}.${row.attempt}` })}>${row.place}</a></th>
-      <td class="left"><${Seat} seat=${row.seat} said /> ${row.player.startsWith('human@') ? 'you' : short(row.player)}</td><td class="left"><span class="action">${row.action == null ? 'no legal move' : visible(row.action)}</span></td>
+      <td class="left"><${Seat} seat=${row.seat} said /> ${row.player.startsWith('human@') ? 'you' : short(row.player.replace(/^run:.*\//, 'run:'))}</td><td class="left"><span class="action">${row.action == null ? 'no legal move' : visible(row.action)}</span></td>
       <td>${row.regret < 5e-4 ? '0' : number(row.regret)}</td></tr>`)}</tbody></table>
     <p class="dim">Regret: what the best move would have gained where the others play an equilibrium, in ${visible(unit)}.</p>`;
 }
@@ -98,7 +98,7 @@ function Over({ end, begun }) {
     <ul class="players">${begun.players.map((name, seat) => html`<li key=${seat}><${Seat} seat=${seat} /><span class="name">${short(name)}${seat === begun.seat ? ' (you)' : ''}</span><b>${signed(end.payoffs[seat])}</b></li>`)}</ul>
     <p><a class="button main" href=${link('/replay', { record: end.record, id: end.episode })}>Look at the whole game</a></p>
     <${Moves} end=${end} unit=${begun.unit} />
-    <p class="dim">The replay shows every turn, and what the models thought and said. It is recorded in ${visible(end.record)}.</p></section>`;
+    <p class="dim">The replay shows every turn, and what the models thought and said. It is in the record ${visible(end.record)}.</p></section>`;
 }
 
 export function Gone({ events }) {
@@ -136,7 +136,7 @@ export function Sitting({ id = '', state, leave, left, invitations = null, other
   const [latest, shown] = ['situation', 'drawn'].map((part) => events.findLast((one) => part in one) || {});
   const problem = error || (broken && broken.sentence);
   if (problem) return html`<h1>Play</h1><p class="problem" role="alert">${visible(problem)}</p>${other}`;
-  if (!begun) return html`<h1>Play</h1><p class="loading">${open ? 'The table is being laid …' : 'This game was left.'}</p>`;
+  if (!begun) return html`<h1>Play</h1><p class="loading">${open ? 'The game begins …' : 'This game was left.'}</p>`;
   const thinking = !end && (!ask || answered);
   return html`<div class="head title"><h1>${visible(begun.game)} <small>seat ${begun.seat}, against ${grouped(begun.players.filter((_, seat) => seat !== begun.seat))}</small></h1>
       ${!end && open && html`<button onClick=${go}>${leave}</button>`}</div>
