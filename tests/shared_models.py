@@ -1,6 +1,7 @@
 """The built-in models of the tests: each is loaded once in a process, and what asks for it is given a copy.
 
-What is found out about a model by a probe is found out once, too, for each state of its weights.
+What is found out about a model by a probe is found out once, too, for each state of its weights. And demonstrators play
+their games once: hundreds of episodes, of which a test takes some dozen decisions.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ from collections.abc import Callable, Hashable
 from copy import deepcopy
 from functools import wraps
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 _SHARED = "shared_by_tests"
 HOOKS = ("_forward_hooks", "_forward_pre_hooks")
 """Attributes of torch's modules with functions that change what a pass gives."""
+SETS = 12
+"""Number of sets of demonstrations that are kept."""
 PROBES: dict[Hashable, Any] = {}
 """Results of probes; a test that changes how a model is read takes another dictionary."""
 
@@ -25,6 +29,7 @@ def share_models() -> None:
     _wrap("stratagem.language.models.load", "load_tokenizer", once_a_folder)
     _wrap("stratagem.language.models.load", "folder_fingerprint", once_a_folder)
     _wrap("stratagem.language.engines.choose_reader", "probe_reader", probed_reader)
+    _wrap("stratagem.learn.demonstrations.scripted", "play_demonstrators", played_once)
     policy = sys.modules.get("stratagem.learn.policy")
     if policy is not None:
         _wrap_in(policy.PackProbe, "compare", compared)
@@ -104,6 +109,25 @@ def compared(compare: Callable[..., Any]) -> Callable[..., Any]:
         return PROBES[key]
 
     return compare_once
+
+
+def played_once(play: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that plays the last few sets of demonstrations once for each way in which players decide."""
+    kept: dict[Hashable, Any] = {}
+
+    @wraps(play)
+    def play_once(game: Any, episodes: int, key: Any, cast: Any) -> Any:
+        kinds = [kind for player in cast.make(game).values() for kind in type(player).__mro__]
+        ways = [own for kind in (*type(game).__mro__, *kinds) for own in vars(kind).values()]
+        functions = tuple(own for own in ways if isinstance(own, FunctionType))
+        asked = (repr(game), episodes, key.value, repr(cast), functions)
+        if asked not in kept:
+            if len(kept) >= SETS:
+                kept.pop(next(iter(kept)))
+            kept[asked] = play(game, episodes, key, cast)
+        return kept[asked]
+
+    return play_once
 
 
 def state_of(model: Any) -> Hashable:
