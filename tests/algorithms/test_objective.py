@@ -173,9 +173,9 @@ SIZE = {
 
 
 def learnt(stage, **settings):
-    """The gradients' norms of two iterations."""
+    """The gradients' norms of an iteration."""
     trained, play = collector(stage, {**SIZE[stage], "optimizer": RATE, **settings})
-    return [report.grad_norm for n in range(2) for report in trained.update_weights(merge([play.collect(n)]).examples)]
+    return [report.grad_norm for report in trained.update_weights(merge([play.collect(0)]).examples)]
 
 
 @cache
@@ -205,7 +205,7 @@ def test_every_loss_that_is_taken_trains(stage, loss):
 )
 def test_every_estimator_that_is_taken_trains(stage, advantage):
     norms = learnt(stage, advantage=advantage)
-    assert len(norms) == 2
+    assert len(norms) == 1
     assert np.isfinite(norms).all()
     assert max(norms) > 0.0
 
