@@ -55,7 +55,7 @@ def copied(load: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(load)
     def model(ref: Any, folder: Path, device: str, dtype: str) -> Any:
-        if ref.kind not in BUILT_IN:
+        if ref.kind not in (*BUILT_IN, "small"):
             return load(ref, folder, device, dtype)
         key = (ref.kind, ref.four_bit, files_of(folder), device, dtype)
         if key not in kept:
@@ -148,4 +148,4 @@ def state_of(model: Any) -> Hashable:
     ]
     with torch.no_grad():
         weights = [float(weight.double().sum()) for weight in (*model.parameters(), *model.buffers())]
-    return (*layers, *weights, str(model.config))
+    return (*layers, *weights, repr(vars(model.config)))  # as JSON it takes longer than all before
