@@ -154,7 +154,8 @@ def test_weighing_the_terms_before_the_estimator_is_the_same_to_the_bit(estimato
 
 def collector(stage, settings):
     """A model that knows nothing yet, and what plays kuhn for it."""
-    recipe = RECIPES[stage].read({"games": [KUHN], "temperature": 1.0, stage: settings})
+    adapter = {"targets": ["q_proj", "v_proj"]}
+    recipe = RECIPES[stage].read({"games": [KUHN], "temperature": 1.0, "adapter": adapter, stage: settings})
     trained, game = policy_of(recipe, load("tiny")), make_game(KUHN)
     if stage == "sepo":
         return trained, SEPOCollector(recipe.sepo, game, trained.player, Key(0))
