@@ -240,7 +240,7 @@ def seconds(choices, text):
 
 
 def takes_less(choices, text, limit):
-    """Whether one of three readings takes less processor time; mostly the first does."""
+    """Test that one of three readings takes less processor time; mostly the first does."""
     return any(seconds(choices, text) < limit for _ in range(3))
 
 
