@@ -1,6 +1,7 @@
 """The built-in models of the tests: each is loaded once in a process, and what asks for it is given a copy.
 
-What is found out about a model by a probe is found out once, too, for each state of its weights.
+What is found out about a model by a probe is found out once, too, for each state of its weights. And demonstrators play
+their games once: hundreds of episodes, of which a test takes some dozen decisions.
 """
 
 from __future__ import annotations
@@ -10,11 +11,14 @@ from collections.abc import Callable, Hashable
 from copy import deepcopy
 from functools import wraps
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 _SHARED = "shared_by_tests"
 HOOKS = ("_forward_hooks", "_forward_pre_hooks")
 """Attributes of torch's modules with functions that change what a pass gives."""
+SETS = 12
+"""Number of sets of demonstrations that are kept."""
 PROBES: dict[Hashable, Any] = {}
 """Results of probes; a test that changes how a model is read takes another dictionary."""
 
@@ -25,6 +29,7 @@ def share_models() -> None:
     _wrap("stratagem.language.models.load", "load_tokenizer", once_a_folder)
     _wrap("stratagem.language.models.load", "folder_fingerprint", once_a_folder)
     _wrap("stratagem.language.engines.choose_reader", "probe_reader", probed_reader)
+    _wrap("stratagem.learn.demonstrations.scripted", "play_demonstrators", played_once)
     policy = sys.modules.get("stratagem.learn.policy")
     if policy is not None:
         _wrap_in(policy.PackProbe, "compare", compared)
@@ -50,7 +55,7 @@ def copied(load: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(load)
     def model(ref: Any, folder: Path, device: str, dtype: str) -> Any:
-        if ref.kind not in BUILT_IN:
+        if ref.kind not in (*BUILT_IN, "small"):
             return load(ref, folder, device, dtype)
         key = (ref.kind, ref.four_bit, files_of(folder), device, dtype)
         if key not in kept:
@@ -106,6 +111,25 @@ def compared(compare: Callable[..., Any]) -> Callable[..., Any]:
     return compare_once
 
 
+def played_once(play: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that plays the last few sets of demonstrations once for each way in which players decide."""
+    kept: dict[Hashable, Any] = {}
+
+    @wraps(play)
+    def play_once(game: Any, episodes: int, key: Any, cast: Any) -> Any:
+        kinds = [kind for player in cast.make(game).values() for kind in type(player).__mro__]
+        ways = [own for kind in (*type(game).__mro__, *kinds) for own in vars(kind).values()]
+        functions = tuple(own for own in ways if isinstance(own, FunctionType))
+        asked = (repr(game), episodes, key.value, repr(cast), functions)
+        if asked not in kept:
+            if len(kept) >= SETS:
+                kept.pop(next(iter(kept)))
+            kept[asked] = play(game, episodes, key, cast)
+        return kept[asked]
+
+    return play_once
+
+
 def state_of(model: Any) -> Hashable:
     """Return what the outputs of a model follow from: its modules, what was changed on them, and its weights."""
     import torch
@@ -124,4 +148,4 @@ def state_of(model: Any) -> Hashable:
     ]
     with torch.no_grad():
         weights = [float(weight.double().sum()) for weight in (*model.parameters(), *model.buffers())]
-    return (*layers, *weights, str(model.config))
+    return (*layers, *weights, repr(vars(model.config)))  # as JSON it takes longer than all before

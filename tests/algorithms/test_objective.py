@@ -154,7 +154,8 @@ def test_weighing_the_terms_before_the_estimator_is_the_same_to_the_bit(estimato
 
 def collector(stage, settings):
     """A model that knows nothing yet, and what plays kuhn for it."""
-    recipe = RECIPES[stage].read({"games": [KUHN], "temperature": 1.0, stage: settings})
+    adapter = {"targets": ["q_proj", "v_proj"]}
+    recipe = RECIPES[stage].read({"games": [KUHN], "temperature": 1.0, "adapter": adapter, stage: settings})
     trained, game = policy_of(recipe, load("tiny")), make_game(KUHN)
     if stage == "sepo":
         return trained, SEPOCollector(recipe.sepo, game, trained.player, Key(0))
@@ -173,9 +174,9 @@ SIZE = {
 
 
 def learnt(stage, **settings):
-    """The gradients' norms of two iterations."""
+    """The gradients' norms of an iteration."""
     trained, play = collector(stage, {**SIZE[stage], "optimizer": RATE, **settings})
-    return [report.grad_norm for n in range(2) for report in trained.update_weights(merge([play.collect(n)]).examples)]
+    return [report.grad_norm for report in trained.update_weights(merge([play.collect(0)]).examples)]
 
 
 @cache
@@ -205,7 +206,7 @@ def test_every_loss_that_is_taken_trains(stage, loss):
 )
 def test_every_estimator_that_is_taken_trains(stage, advantage):
     norms = learnt(stage, advantage=advantage)
-    assert len(norms) == 2
+    assert len(norms) == 1
     assert np.isfinite(norms).all()
     assert max(norms) > 0.0
 

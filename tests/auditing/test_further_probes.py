@@ -24,14 +24,13 @@ def audited(player, *probes, **options):
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """Folder of an audit of the random player with the probe of a file."""
+    """Folder of an audit of the random player with the probe of a file, and its card."""
     folder = tmp_path_factory.mktemp("mirror") / "audit"
-    audited("random", MIRROR, out=folder)
-    return folder
+    return folder, audited("random", MIRROR, out=folder).card
 
 
 def test_further_probe_moves_no_other_figure(folder):
-    plain, more = audited("random").card, read_card(folder)
+    plain, more = audited("random").card, folder[1]
     names = [figure.name for figure in plain.figures]
     assert [more.by_name[name] for name in names] == [*plain.figures]
     assert {*more.by_name} - {*names} == {"ipd(rounds=3).pay_mirror"}
@@ -42,17 +41,17 @@ def test_mirror_of_tit_for_tat_cooperates():
     assert figure["ipd(rounds=3).pay_mirror"].value == 3.0
 
 
-def test_card_has_the_decisions_of_each_probe_and_is_read_again(tmp_path):
-    made = audited("random", MIRROR, out=tmp_path / "audit").card
+def test_card_has_the_decisions_of_each_probe_and_is_read_again(folder):
+    out, made = folder
     assert made.probes["kuhn(hands=1)"] == {"replies": 540, "matches": 240}
     assert made.probes["ipd(rounds=3)"] == {"replies": 540, "matches": 240, "mirror": 60}
-    assert read_card(tmp_path / "audit") == made
+    assert read_card(out) == made
     assert made.not_measured["kuhn(hands=1).mirror"] == "In a zero-sum game copies have 0 on average."
 
 
 def test_comparison_names_the_probes_that_only_one_audit_made(folder, tmp_path):
     sg.audit("random", games=GAMES, decisions=2000, progress=False, out=tmp_path / "two")
-    found = sg.compare_audits(folder, tmp_path / "two")
+    found = sg.compare_audits(folder[0], tmp_path / "two")
     assert "ipd(rounds=3).pay_mirror" not in [change.name for change in found.changes]
     assert found.remarks()[1:] == left_out(found.before, found.after)
     assert left_out(found.before, found.after)[2] == (

@@ -22,11 +22,11 @@ SRC = ROOT / "src" / "stratagem"
 sys.path.insert(0, str(ROOT / "docs"))
 runs, training, learning = (import_module(f"chapters.{name}") for name in ("runs", "training", "learning"))
 RECIPE = {
-    "games": ["kuhn(hands=2)", "ipd(rounds=2)"],
+    "games": ["kuhn(hands=1)", "ipd(rounds=1)"],
     "evaluate_every": 1,
     "validation_episodes": 2,
     "test_episodes": 2,
-    "sft": {"num_examples": 40, "epochs": 1, "batch_size": 32},
+    "sft": {"num_examples": 20, "epochs": 1, "batch_size": 16},
     "sepo": {
         "iterations": 2,
         "group_size": 2,

@@ -62,10 +62,10 @@ def made(recorder, lm, settings=TransformersSettings()):  # noqa: B008 - setting
     return engine
 
 
-def answers(engine, adapters=("",), count=NUMBER):
+def answers(engine, adapters=("",), count=NUMBER, longest=12):
     """Tokens and log-probabilities of free replies of many lengths."""
     lengths = [
-        [FREE] * (4 + number % 20) if number % 4 else [frozenset({7, 8}), *[FREE] * 9] for number in range(count)
+        [FREE] * (4 + number % longest) if number % 4 else [frozenset({7, 8}), *[FREE] * 9] for number in range(count)
     ]
     return engine.answer(
         [
@@ -231,7 +231,7 @@ def test_graphs_are_dropped_when_the_store_grows(recorder):
 def test_only_the_most_recent_graphs_are_kept(recorder, monkeypatch):
     monkeypatch.setattr(graphed_step, "MOST_GRAPHS", 2)
     engine = made(recorder, load("tiny"))
-    answers(engine)
+    answers(engine, longest=20)  # three shapes that come often
     step = engine.reader.step
     assert len(step.passes) == 2
     assert all(step.seen[shape] < OFTEN for shape in step.seen if shape not in step.passes)

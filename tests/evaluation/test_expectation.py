@@ -107,7 +107,7 @@ def sampled(game, players, count):
 def test_long_play_agrees(text, names):
     game = make_game(text)
     players = made(game, *names)
-    found, matchup = expected_payoffs(game, players, BIG), sampled(game, players, 150 if names[0] == "perfect" else 900)
+    found, matchup = expected_payoffs(game, players, BIG), sampled(game, players, 150 if names[0] == "perfect" else 400)
     rest = [seat for seat in range(len(names)) if seat > 0]
     others = {s: math.fsum(found.per_round(seat, scaled=s) for seat in rest) / len(rest) for s in (True, False)}
     for scaled in (True, False):

@@ -9,6 +9,7 @@ import pytest
 import stratagem as sg
 from stratagem.base.errors import UnknownName
 from stratagem.measure.audit.checks.catalogue import CHECKS
+from stratagem.measure.audit.probes import bound
 from stratagem.measure.audit.probes.catalogue import DRAWS, PROBES, TALK_PROBES
 from stratagem.measure.audit.probes.exploiter import ExploiterProbe
 from stratagem.measure.figures.audits import OF_AUDITS, audit_figure
@@ -81,7 +82,8 @@ def numbers_without_figure(table):
     return found
 
 
-def test_numbers_of_a_card_have_the_unit_of_the_catalogue(tmp_path):
+def test_numbers_of_a_card_have_the_unit_of_the_catalogue(tmp_path, monkeypatch):
+    monkeypatch.setattr(bound, "SIMULATIONS", 10)  # which lower bound is found does not matter
     folders = []
     for player in ("TightPassive", "LooseAggressive"):
         found = sg.audit(player, games=["kuhn(hands=1)", TALK], decisions=600, progress=False, out=tmp_path / player)

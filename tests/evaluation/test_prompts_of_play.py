@@ -56,19 +56,34 @@ def reader(style="plain"):
     return Reader(style=style, asked=(set(),))
 
 
-def prompts_of_play(game, style, asked, episodes=6_000):
-    """Prompts of random play, until it has met all that were asked."""
-    met, player = set(), reader(style)
-    for number in range(episodes):
-        key = Key(8).at(number)
-        state, turn = game.start(key.at("chance")), 0
-        while not state.over:
-            met.update(player.prompts_in([state.view(seat) for seat in state.to_act]))
-            state.play({s: state.view(s).choices.sample(key.at("move", turn, s)) for s in state.to_act})
-            turn += 1
-        if number % 100 == 99 and asked <= met:
-            break
-    return met
+class RandomPlay:
+    """Views that random play meets, each once, as far as it has gone; every style reads the same ones."""
+
+    def __init__(self, game, episodes=6_000):
+        self.views = []
+        self._further = self._play(game, episodes)
+
+    def _play(self, game, episodes):
+        met = set()
+        for number in range(episodes):
+            key = Key(8).at(number)
+            state, turn = game.start(key.at("chance")), 0
+            while not state.over:
+                views = [state.view(seat) for seat in state.to_act]
+                new = [view for view in views if (view.seat, view.facts) not in met]
+                met.update((view.seat, view.facts) for view in new)
+                yield from new
+                state.play({view.seat: view.choices.sample(key.at("move", turn, view.seat)) for view in views})
+                turn += 1
+
+    def prompts(self, style, asked):
+        """Prompts of random play, until it has met all that were asked."""
+        player = reader(style)
+        met = set(player.prompts_in(self.views))
+        while not asked <= met and (view := next(self._further, None)):
+            self.views.append(view)
+            met.update(player.prompts_in([view]))
+        return met
 
 
 def readable(game, style):
@@ -85,12 +100,13 @@ def test_exact_figures_ask_in_prompts_of_play_in_every_style(text):
     game = make_game(text)
     styles = [style for style in style_names() if readable(game, style)]
     assert "plain" in styles
+    play = RandomPlay(game)
     for style in styles:
         player = reader(style)
         figure = exact(game, player, budget=100_000)
         (asked,) = player.asked
         assert figure.prompts == digest_of(asked)
-        assert asked <= prompts_of_play(game, style, asked), (text, style)
+        assert asked <= play.prompts(style, asked), (text, style)
 
 
 def test_a_shorter_game_has_other_prompts_than_play():
@@ -225,4 +241,4 @@ def test_saved_policies_are_those_of_play(tmp_path):
     save_policies(Run(), [make_game("kuhn")], 0, player)
     (asked,) = player.asked
     assert asked
-    assert asked <= prompts_of_play(make_game("kuhn"), "plain", asked)
+    assert asked <= RandomPlay(make_game("kuhn")).prompts("plain", asked)

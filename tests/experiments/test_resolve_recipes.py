@@ -2,6 +2,7 @@
 
 import json
 import subprocess
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,6 +20,12 @@ RECIPES = sorted((ROOT / "docs" / "results" / "recipes").glob("*.json"))
 COMMIT, OTHER = "c" * 40, "d" * 40
 
 
+@cache
+def runs_of(path):
+    """The runs of training in a file of results."""
+    return [*rows(json.loads(path.read_text("utf-8")))]
+
+
 def rows(node):
     """The runs of training in the data of a result."""
     if isinstance(node, dict) and str(node.get("command", "")).startswith("stratagem train "):
@@ -29,18 +36,18 @@ def rows(node):
 
 @pytest.mark.parametrize("path", RESULTS, ids=lambda path: path.name)
 def test_every_run_of_a_result_has_its_recipe_or_the_reason_why_not(path):
-    for row in rows(json.loads(path.read_text("utf-8"))):
+    for row in runs_of(path):
         assert row["recipe"] or row["recipe_from"].startswith("none: "), row["command"]
         assert row["recipe"] is None or (path.parent / "recipes" / f"{row['recipe']}.json").is_file()
 
 
 def test_only_a_run_that_was_continued_has_no_recipe():
-    lacking = [row for path in RESULTS for row in rows(json.loads(path.read_text("utf-8"))) if row["recipe"] is None]
+    lacking = [row for path in RESULTS for row in runs_of(path) if row["recipe"] is None]
     assert [row["command"] for row in lacking] == ["stratagem train runs/small --resume"]
 
 
 def test_no_stored_recipe_is_without_a_result():
-    named = {row["recipe"] for path in RESULTS for row in rows(json.loads(path.read_text("utf-8")))}
+    named = {row["recipe"] for path in RESULTS for row in runs_of(path)}
     assert {path.stem for path in RECIPES} == named - {None}
 
 

@@ -233,14 +233,15 @@ UNITS = (
 
 
 def seconds(choices, text):
-    """Processor time of the best of three readings."""
+    """Processor time of a reading."""
+    start = time.process_time()
+    choices.parse(after_thinking(text))
+    return time.process_time() - start
 
-    def once():
-        start = time.process_time()
-        choices.parse(after_thinking(text))
-        return time.process_time() - start
 
-    return min(once() for _ in range(3))
+def takes_less(choices, text, limit):
+    """Test that one of three readings takes less processor time; mostly the first does."""
+    return any(seconds(choices, text) < limit for _ in range(3))
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -249,5 +250,6 @@ def test_megabyte_is_read_in_linear_time(unit):
     sheet = Sheet([Slot("a", ("A H", "A - B", "WAIVE")), Slot("b", ("B H", "WAIVE"))])
     for choices in (KUHN, DEMANDS, sheet):
         small, large = unit * (100_000 // len(unit)), unit * (1_000_000 // len(unit))
-        assert seconds(choices, large) < 40 * seconds(choices, small) + 0.05
-        assert seconds(choices, large + "\nBET") < 1.0
+        fastest = min(seconds(choices, small) for _ in range(3))
+        assert takes_less(choices, large, 40 * fastest + 0.05)
+        assert takes_less(choices, large + "\nBET", 1.0)

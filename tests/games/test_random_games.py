@@ -1,11 +1,12 @@
 """Games drawn at random: whatever table of payoffs or pool of items somebody writes, the rules hold."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from stratagem.games import describe, make_game
 from stratagem.games.auction import Auction
-from stratagem.games.conformance import verify
+from stratagem.games.conformance import symmetry, verify
 from stratagem.games.key import Key
 from stratagem.games.kuhn import Kuhn
 from stratagem.games.matrix import MatrixGame
@@ -15,6 +16,14 @@ from stratagem.games.negotiation_v2 import Division
 FEW = settings(max_examples=4, deadline=None)
 PAYOFFS = st.one_of(st.integers(-9, 9), st.floats(-1e3, 1e3, allow_nan=False, width=32))
 LABEL = st.text(st.characters(codec="ascii", categories=["Lu", "Ll", "Nd"]), min_size=1, max_size=8)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def few_tables():
+    """Sample symmetry at fewer tables; tests/conformance/test_games.py has these games with all of them."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(symmetry, "SAMPLED", 100)
+        yield
 
 
 @st.composite

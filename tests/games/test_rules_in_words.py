@@ -238,7 +238,7 @@ def test_situation_names_players_by_their_place_in_the_round():
 @cache
 def tree_of(text):
     """Return the columns of a game's tree, with the names of its sets and actions."""
-    tree = walk(WrittenGame(text=text), 20_000)
+    tree = walk(WrittenGame(text=text), 200_000)
     sets = [(known.seat, known.view.info_key, known.actions) for known in tree.information_sets]
     return [getattr(tree, name) for name in COLUMNS], sets
 

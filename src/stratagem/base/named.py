@@ -10,11 +10,11 @@ The resolved recipe has the table, with every parameter.
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, is_dataclass
-from functools import partial
+from functools import lru_cache, partial
 from inspect import Parameter, isclass, signature
-from typing import Any, Generic, TypeVar, get_type_hints
+from typing import Any, Generic, NamedTuple, TypeVar, get_type_hints
 
 from pydantic import TypeAdapter, ValidationError
 
@@ -84,7 +84,7 @@ class RegistryReader(Generic[T]):
         name, given = self._call(source)
         factory = self.registry.factory(name)
         _check_renamed(name, factory, given)
-        hints = _hints(factory)
+        hints, usual = _parameters(factory)
         checked = {
             option: self._check_value(name, option, hints.get(option, Any), value) for option, value in given.items()
         }
@@ -95,7 +95,6 @@ class RegistryReader(Generic[T]):
             raise BadParameter(
                 f"The {self.registry.kind} {name} makes a {type(made).__name__}, no {self.base.__name__}."
             )
-        usual = {option: parameter.default for option, parameter in signature(factory).parameters.items()}
         changed = {option: value for option, value in checked.items() if value != usual.get(option, Parameter.empty)}
         return NamedObject(name, dict(self._all(factory, made, checked)), made, changed)
 
@@ -202,6 +201,26 @@ def _check_renamed(name: str, factory: Callable[..., Any], given: Mapping[str, A
     if old:
         pairs = ", ".join(f"{new} for {option}" for option, new in old.items())
         raise BadParameter(f"There are no options {', '.join(old)} of {name} any more: write {pairs}.")
+
+
+class FactoryParameters(NamedTuple):
+    """Annotated types and defaults of the parameters of a factory."""
+
+    hints: Mapping[str, Any]
+    defaults: Mapping[str, Any]
+
+
+def _parameters(factory: Callable[..., Any]) -> FactoryParameters:
+    """Return the parameters of a factory, which each name in a recipe asks for."""
+    return _cached_parameters(factory) if isinstance(factory, Hashable) else _read_parameters(factory)
+
+
+def _read_parameters(factory: Callable[..., Any]) -> FactoryParameters:
+    defaults = {option: parameter.default for option, parameter in signature(factory).parameters.items()}
+    return FactoryParameters(_hints(factory), defaults)
+
+
+_cached_parameters = lru_cache(maxsize=512)(_read_parameters)
 
 
 def _hints(factory: Callable[..., Any]) -> Mapping[str, Any]:

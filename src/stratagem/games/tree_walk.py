@@ -30,6 +30,8 @@ BUDGET = 2_000_000
 """Largest number of nodes: some ten seconds and 300 MB."""
 QUICK = 500_000
 """Largest number where somebody waits, or where there is another way than a tree: a second or two."""
+_FIRST_EPISODES, _FAR = 10, 50
+"""Episodes of the first estimate of a size, and the factor that it must be below the budget to be enough."""
 NODES_BETWEEN_REPORTS = 10_000
 """Nodes between two reports of progress."""
 Progress = Callable[[int], None]
@@ -254,12 +256,21 @@ def walk(
     `one_round`: walk one round of a game whose rounds know nothing of each other, and any other game as a whole.
     """
     one_round = one_round and game.spec.independent_rounds > 0
-    if (size := estimated_size(game, Key(0), one_round=one_round)) > budget:
+    if (size := _estimate(game, budget, one_round=one_round)) > budget:
         raise CannotCompute(_too_large(game, f"about {size:.0e}", budget))
     if not one_round:
         return _TreeWalk(game, budget, progress, None).tree()
     tree = _TreeWalk(game, budget, progress, 0).tree()
     return replace(tree, kinds=_kinds(tree, budget, progress))
+
+
+def _estimate(game: Game[Any], budget: int, *, one_round: bool) -> float:
+    """Return the estimated size; from a tenth of the episodes where by these it is far below the budget.
+
+    All of them take longer than the walk of a small tree, which is broken off at the budget in any case.
+    """
+    first = estimated_size(game, Key(0), _FIRST_EPISODES, one_round=one_round)
+    return first if first * _FAR <= budget else estimated_size(game, Key(0), one_round=one_round)
 
 
 def _kinds(tree: GameTree, budget: int, progress: Progress | None) -> tuple[RoundKind, ...]:

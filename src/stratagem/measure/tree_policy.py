@@ -5,8 +5,9 @@ A policy is one array: the probability of each action of each information set, b
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from functools import cached_property, lru_cache
+from collections import OrderedDict
+from collections.abc import Hashable, Mapping, Sequence
+from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple
 
@@ -29,6 +30,11 @@ SetKey = tuple[Seat, str]
 """Seat and information key of a situation."""
 _ASKED = 100_000
 """Largest price of the information sets of a tree, in situations looked at."""
+_CACHED, _CACHED_NODES = 4, 50_000
+"""Oracles that are cached whatever their size, and nodes of the trees of all of them where there are more.
+
+An audit or an evaluation over drawn games goes through twenty small trees again and again.
+"""
 
 
 class KindPolicy(NamedTuple):
@@ -146,6 +152,11 @@ class Oracle:
         self.tree = tree
 
     @cached_property
+    def with_forfeits(self) -> Oracle:
+        """Best responses on the tree in which an illegal reply is an action."""
+        return Oracle(add_forfeits(self.tree))
+
+    @cached_property
     def form(self) -> SequenceForm:
         """Sequences of all seats, and the ends of the game."""
         return SequenceForm(self.tree)
@@ -195,17 +206,21 @@ def reply_oracle(game: Game[Any], player: Player, budget: int = QUICK) -> Oracle
     """
     oracle = oracle_of(game, budget, least=QUICK)
     may_fail = player.traits.fallible or not player.traits.exact
-    return _with_forfeits(oracle) if may_fail and can_forfeit(game) else oracle
+    return oracle.with_forfeits if may_fail and can_forfeit(game) else oracle
 
 
-@lru_cache(maxsize=4)
-def _with_forfeits(oracle: Oracle) -> Oracle:
-    return Oracle(add_forfeits(oracle.tree))
+_oracles: OrderedDict[Hashable, Oracle] = OrderedDict()
+"""Cached oracles, the one that was used last at the end."""
 
 
-@lru_cache(maxsize=4)
 def _cached_oracle(game: Game[Any], budget: int, one_round: bool) -> Oracle:
-    return Oracle(tree_of(game, budget, one_round=one_round))
+    key = game, budget, one_round
+    if key not in _oracles:
+        _oracles[key] = Oracle(tree_of(game, budget, one_round=one_round))
+    _oracles.move_to_end(key)
+    while len(_oracles) > _CACHED and sum(len(oracle.tree) for oracle in _oracles.values()) > _CACHED_NODES:
+        _oracles.popitem(last=False)
+    return _oracles[key]
 
 
 def tree_or_induction(game: Game[Any], player: Player, budget: int) -> Oracle | None:

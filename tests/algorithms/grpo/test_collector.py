@@ -24,6 +24,7 @@ def collected(game, model="tiny", style="plain", iteration=0, **settings):
             "model": model,
             "style": style,
             "temperature": 1.0,
+            "adapter": {"targets": ["q_proj"]},  # it is new, and changes nothing
             "grpo": {"groups_per_batch": 3, **settings},
         }
     )

@@ -142,6 +142,10 @@ def allow_named(
     `may_run` leaves out files that others could have put into the working directory.
     """
     for text in list(texts):
+        _consent.reads.update([Path(text).resolve()] if is_file(Path(text)) else [])
+        if text.isidentifier():  # as most keys and names: it has no `:`, `.`, `=` or quote, as all below need
+            _consent.names.add(text)
+            continue
         look_up([text], folder)
         table().asked.update(files_in([text], folder))
         _consent.files.update(filter(may_run, _files(text, folder)))
@@ -149,7 +153,6 @@ def allow_named(
         _consent.names.update([text.strip(), *(one or other for one, other in _QUOTED.findall(text))])
         _consent.hosts.update(hosts_in(text))
         _consent.reads.update(reads_in(text, folder))
-        _consent.reads.update([Path(text).resolve()] if is_file(Path(text)) else [])
 
 
 def note_named(place: Path, texts: Iterable[str], *, looks_there: bool = True) -> None:
@@ -159,15 +162,16 @@ def note_named(place: Path, texts: Iterable[str], *, looks_there: bool = True) -
     """
     own = folder_of(place)
     folder, texts = own if looks_there else None, list(texts)
-    look_up(texts, folder)
+    naming = [text for text in texts if not text.isidentifier()]
+    look_up(naming, folder)
     if place.resolve() in _consent.files or is_trusted(place):
         _consent.strangers.discard(place)
         allow_named(texts, folder, lambda file: file.is_relative_to(own) or is_trusted(file))
     else:
         _consent.strangers.add(place)
-    read = (path for text in texts for path in reads_in(text, own))
+    read = (path for text in naming for path in reads_in(text, own))
     _consent.reads.update(path for path in read if path.is_relative_to(own))
-    _consent.needs.update((need, is_allowed(need)) for text in texts for need in needs_of(text, place, own))
+    _consent.needs.update((need, is_allowed(need)) for text in naming for need in needs_of(text, place, own))
 
 
 def allow(*things: str | Path) -> None:

@@ -15,7 +15,7 @@ from stratagem.games.key import Key
 
 _POSITIONS = 3000
 """Number of positions beyond which a game is sampled instead of enumerated."""
-_SAMPLED = 400
+SAMPLED = 400
 """Number of sampled tables a seat."""
 _SIGMAS = 5.5
 """Tolerated difference in standard errors; chance exceeds it less than once in ten million comparisons."""
@@ -106,13 +106,13 @@ def _sampled_alike(case: VerifiedGame) -> str:
             first = first or (mean, error)
             if abs(mean - first[0]) > _SIGMAS * sqrt(error**2 + first[1] ** 2) + 1e-9:
                 says = f"{name} earn {mean:.3f} at seat {seat} and {first[0]:.3f} at seat 0"
-                raise BrokenRule(f"{says}, over {_SAMPLED} tables each", PlayedPath(case.key))
-    return f"means over {_SAMPLED} tables a seat"
+                raise BrokenRule(f"{says}, over {SAMPLED} tables each", PlayedPath(case.key))
+    return f"means over {SAMPLED} tables a seat"
 
 
 def _sample(case: VerifiedGame, seat: Seat, deviant: Chooser, rest: Chooser) -> tuple[float, float]:
     totals = []
-    for key in case.tables(f"symmetry {seat}", _SAMPLED):
+    for key in case.tables(f"symmetry {seat}", SAMPLED):
         state, total, moves = case.game.start(key), 0.0, 0
         while not state.over:
             draws = key.at("player", moves)

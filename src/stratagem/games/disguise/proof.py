@@ -15,8 +15,8 @@ from typing import Any
 
 from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game, State, View
-from stratagem.games.choices import Choices, Sheet
-from stratagem.games.disguise.disguise import Disguise
+from stratagem.games.choices import Choices, Flat, Sheet
+from stratagem.games.disguise.disguise import Disguise, DisguisedView
 from stratagem.games.disguise.vocabulary import action_words, play_randomly
 from stratagem.games.enumeration import dump_of, starts, successors, walk_positions
 from stratagem.games.key import Key
@@ -57,17 +57,28 @@ class TextComparison:
     nodes: int = 0
     _disguised: dict[Text, Text] = field(default_factory=dict)
     _plain: dict[Text, Text] = field(default_factory=dict)
+    _lists: set[Text] = field(default_factory=set)
+    """Lists of actions that were compared; the names of a list follow from its actions alone."""
 
     def compare(self, plain: View[Any], before: Text) -> None:
         """Compare a view, and all that a player reads there, with the same in disguise."""
         self.nodes += 1
-        lines = set(islice(lines_of(plain.choices), _LISTED))
-        if len(set(map(self.disguise.translate_cached, lines))) < len(lines):
-            raise _other_game(plain, f"two of the actions {plain.choices.summary()} have one name")
+        if before in self._disguised and isinstance(plain.choices, Flat):
+            return  # a disguised view follows from these texts alone; that of a sheet also from its default lines
         seen = self.disguise.view(plain)
+        if (listed := before[-1]) not in self._lists:
+            self._compare_actions(plain, seen)
+            if isinstance(plain.choices, Flat):
+                self._lists.add(listed)
         after = _text(seen)
         if self._disguised.setdefault(before, after) != after or self._plain.setdefault(after, before) != before:
             raise _other_game(plain, f"two situations of seat {plain.seat} read alike, {after[2]!r}")
+
+    def _compare_actions(self, plain: View[Any], seen: DisguisedView) -> None:
+        """Check that each action has a name of its own, and goes back to itself."""
+        lines = set(islice(lines_of(plain.choices), _LISTED))
+        if len(set(map(self.disguise.translate_cached, lines))) < len(lines):
+            raise _other_game(plain, f"two of the actions {plain.choices.summary()} have one name")
         for ours in _options(plain.choices):
             if seen.plain_action(there := self._there(seen.choices, ours)) != ours:
                 raise _other_game(plain, f"the action {there!r} does not go back to {ours!r}")

@@ -94,7 +94,13 @@ def vocabulary_of(tokenizer: Any, end: int) -> Vocabulary:
     core = getattr(tokenizer, "backend_tokenizer", None)
     if core is None:
         return TransformersVocabulary(tokenizer, end)
-    copy = Tokenizer.from_str(core.to_str())
+    return TokenizersVocabulary(_copy_of(core.to_str()), end)
+
+
+@lru_cache(maxsize=4)
+def _copy_of(text: str) -> Tokenizer:
+    """Return the backend that is written in a text; several engines of one model share it, and nobody changes it."""
+    copy = Tokenizer.from_str(text)
     copy.no_padding()
     copy.no_truncation()
-    return TokenizersVocabulary(copy, end)
+    return copy

@@ -153,12 +153,17 @@ def draw_decisions(
 ) -> Iterator[DrawnDecision]:
     """Draw the decisions that become examples, in their order."""
     key = key.at("demonstrations", describe(game))
-    played = list(decisions(planned_episodes(game, episodes, key, cast)))
+    played = play_demonstrators(game, episodes, key, cast or cast_of(game))
     if {one.episode.held_out for one in played} != {True, False}:
         raise CannotCompute(f"The demonstrators of {game.spec.name} made too few legal decisions to imitate.")
     train = draw([one for one in played if not one.episode.held_out], num_training(count), key.at("taught"))
     held_out = draw([one for one in played if one.episode.held_out], count - num_training(count), key.at("held out"))
     yield from shuffle_items([*train, *held_out], key.at("order"))
+
+
+def play_demonstrators(game: Game[Any], episodes: int, key: Key, cast: Cast) -> list[DemonstratorDecision]:
+    """Play the episodes against each opponent, and return the decisions of the demonstrators."""
+    return list(decisions(planned_episodes(game, episodes, key, cast)))
 
 
 def planned_episodes(game: Game[Any], episodes: int, key: Key, cast: Cast | None = None) -> Iterator[PlannedEpisode]:
@@ -185,7 +190,8 @@ def decisions(planned: Iterator[PlannedEpisode]) -> Iterator[DemonstratorDecisio
     for episode_plan in planned:
         (episode,) = play([episode_plan.setup])
         seat = episode.seat_of(0)
-        for state, rows in steps(episode):
+        beginning = episode_plan.setup.match.game.start(Key(episode.chance))  # to find it by its name takes a third
+        for state, rows in steps(episode, beginning=beginning):
             for row in rows:
                 if row.seat == seat and row.action is not None:
                     yield DemonstratorDecision(episode_plan, state.view(seat), row.action, row.turn)
