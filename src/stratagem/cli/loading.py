@@ -126,12 +126,13 @@ class LoadedCommand(TyperCommand):
                 formatter.write(f"  {ctx.command_path} {self.example}\n")  # a line that is copied is not broken
         sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
         for parameter in self.get_params(ctx):
-            title = "Arguments" if parameter.param_type_name == "argument" else parameter.rich_help_panel or "Options"
-            sections.setdefault(title, []).append(parameter.get_help_record(ctx))
+            own = "Arguments" if parameter.param_type_name == "argument" else "Options"
+            if record := parameter.get_help_record(ctx):
+                sections.setdefault(getattr(parameter, "rich_help_panel", None) or own, []).append(record)
         for title, records in sections.items():
-            if shown := [one for one in records if one is not None]:
+            if records:
                 with formatter.section(title):
-                    formatter.write_dl(shown)
+                    formatter.write_dl(records)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments; if one is refused, end what the ones before it set for the command."""
