@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 
+from chapters.bibliography import bibliography
 from chapters.command_line import command_line
 from chapters.described import game_language
 from chapters.engines import engines
@@ -64,6 +65,7 @@ REFERENCE: dict[str, Callable[[], str]] = {
     "checks": checks,
     "runs": runs,
     "map": homes,
+    "bibliography": bibliography,
 }
 """The pages of `docs/reference`, by name."""
 

@@ -49,7 +49,6 @@ def manual() -> str:
                 "EXIT STATUS",
                 "0 for success, 1 for a check that failed, 2 for a mistake in the command.",
             ),
-            *_section("EXAMPLES", *_examples()),
             "",
         )
     )
@@ -64,6 +63,7 @@ def _command(name: str, command: Any) -> Iterator[str]:
     """One command: what it does, then its arguments and options."""
     yield f".SS stratagem {_escaped(name)}"
     yield _escaped(" ".join((command.help or "").split()))
+    yield from (".PP", ".EX", _escaped(f"{PROGRAM} {name} {command.example}"), ".EE")
     for parameter in command.params:
         if getattr(parameter, "hidden", False) or not getattr(parameter, "help", None):
             continue
@@ -72,16 +72,6 @@ def _command(name: str, command: Any) -> Iterator[str]:
         names = [*parameter.opts, *parameter.secondary_opts] if option else [str(parameter.name).upper()]
         yield f".B {_escaped(', '.join(names))}"
         yield _escaped(" ".join(parameter.help.split()))
-
-
-def _examples() -> Iterator[str]:
-    for line in (
-        "stratagem play kuhn --players NashApprox random",
-        "stratagem eval kuhn --player random",
-        "stratagem train sepo/kuhn-tiny --out runs/demo",
-        "stratagem view runs/demo",
-    ):
-        yield from (".PP", ".EX", _escaped(line), ".EE")
 
 
 def _sentence(text: str | None) -> str:

@@ -11,7 +11,7 @@ from stratagem.games import Game, make_game
 from stratagem.players.agents import AgentPlayer
 from stratagem.players.arena import ArenaPlayer
 from stratagem.players.base import Player, Traits
-from stratagem.players.catalogue import PLAYERS, SYNONYMS, make_player
+from stratagem.players.catalogue import KNOWN_AS, PLAYERS, SYNONYMS, make_player
 from stratagem.players.disguised import Disguised
 from stratagem.players.hearers import SPEAKERS
 from stratagem.players.human import Human
@@ -65,6 +65,9 @@ def players() -> str:
         table(("written", "rule", "options"), ((code(w), definition(c), _options(c)) for w, c in ANY_GAME.items())),
         "## Synonyms",
         table(("name", "player"), ((code(name), code(other)) for name, other in SYNONYMS.items())),
+        "## Names elsewhere",
+        "Names in Axelrod's library and in the literature. They are not names here; an error leads from them to ours.",
+        table(("name", "player"), ((", ".join(map(code, names)), code(key)) for key, names in KNOWN_AS.items())),
         "## Demonstrators",
         "Demonstrators of SFT with the probability of each, as SEPO's appendix prints them; those of the games "
         "that SEPO does not have are ours. "

@@ -14,8 +14,8 @@ def reinforce() -> str:
     return page(
         "Recipes of REINFORCE in self-play",
         'With `algorithm = "reinforce"` one policy plays all seats of a game. The gradient is that of REINFORCE with a '
-        "baseline for each role and game (SPIRAL, Liu 2025): `A = R - b`, where R is the return of a seat and b its "
-        "moving average. A recipe names what differs from these defaults; "
+        "baseline for each role and game (SPIRAL, Liu et al. 2025): `A = R - b`, where R is the return of a seat and b "
+        "its moving average. A recipe names what differs from these defaults; "
         "[a comparison with GRPO](../results/reinforce.md) is on another page.",
         "## At the top",
         table(HEADS, rows(REINFORCERecipe, LINKS)),

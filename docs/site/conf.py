@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from moved import MOVED, TEMPLATE
 from reference import lead_to_pages
 from sequence import drawn
-from synonyms import index_entries
+from synonyms import SYNONYMS, index_entries
 
 ROOT = Path(__file__).parents[2]
 project = "Stratagem"
@@ -79,3 +79,4 @@ def _prepared(app: Any, document: str, source: list[str]) -> None:
 def setup(app: Any) -> None:
     """Draw the diagrams of all pages, and give the list of pages its tables of contents."""
     app.connect("source-read", _prepared)
+    app.add_config_value("synonyms", dict(SYNONYMS), "env", dict)  # pages are read again when the words change

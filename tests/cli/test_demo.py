@@ -1,7 +1,8 @@
-"""The demo that `stratagem` without a command opens, and the help in its place."""
+"""The demo that `stratagem` without a command opens, the help in its place, and the help of each command."""
 
 import re
 import shlex
+import shutil
 import sys
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -14,7 +15,7 @@ from stratagem.api.views import ViewerPages
 from stratagem.base.manifest import check_manifest
 from stratagem.cli.commands import COMMANDS, GROUPS
 from stratagem.cli.console import out
-from stratagem.cli.loading import load_command
+from stratagem.cli.loading import load_command, stored_help
 from stratagem.cli.main import NEXT, main, spread
 from stratagem.games import make_game
 from stratagem.language.models.run_models import DEMO
@@ -24,6 +25,8 @@ from stratagem.training.runs.folder import RunFolder
 
 RUN = DEMO / "kuhn-demo"
 LARGEST = 4_000_000
+UNENDING = {"train", "sweep", "serve", "mcp", "view"}
+"""Commands whose example takes minutes, or waits until it is closed."""
 
 
 def close(pages):
@@ -81,6 +84,34 @@ def test_commands_of_the_demo_are_read_by_the_parser_and_name_what_there_is():
     assert all(make_player(player, make_game("kuhn")) for player in players)
     assert [sg.dry_run(recipe) for recipe in recipes]
     assert (players, recipes) == (["human", "zoo:kuhn-demo", "zoo:kuhn-demo"], ["sepo/kuhn-tiny"])
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_of_a_command_shows_a_use_that_its_parser_reads(name):
+    example = COMMANDS[name].example
+    assert f"\nExample:\n  stratagem {name} {example}\n" in stored_help(name)
+    words = spread(shlex.split(example))
+    assert words
+    with load_command(COMMANDS[name], name).make_context(name, words) as read:
+        assert any(read.get_parameter_source(one).name == "COMMANDLINE" for one in read.params)
+
+
+@pytest.mark.runs
+def test_examples_of_the_help_run_one_after_another_beside_a_run(tmp_path, monkeypatch, run):
+    shutil.copytree(RUN, tmp_path / "runs" / "demo")
+    monkeypatch.chdir(tmp_path)
+    assert run("audit", "TightValue", "--games", "kuhn", "--decisions", 1200, "--out", "audits/tight")[0] == 0
+    for name in sorted(set(COMMANDS) - UNENDING, key=lambda name: (name != "audit", name)):
+        status, printed, said = run(name, *shlex.split(COMMANDS[name].example))
+        assert (name, status) == (name, 0), said
+        assert printed or name in ("new", "trust")
+
+
+def test_help_lists_what_many_commands_share_below_their_own_options():
+    text = stored_help("eval")
+    sections = re.findall(r"^(\S.*):$", text, re.MULTILINE)
+    assert sections == ["Example", "Arguments", "Options", "Engine and workers", "Models behind servers", "Permissions"]
+    assert text.index("--metric") < text.index("--help") < text.index("--workers") < text.index("--budget")
 
 
 def test_model_of_the_demo_has_the_exact_figures_of_its_run():

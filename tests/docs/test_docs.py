@@ -64,6 +64,15 @@ def test_links_of_the_reference_lead_somewhere(name):
     follow(ROOT / "docs" / "reference" / f"{name}.md", catalogue.reference_page(name))
 
 
+def test_the_reference_of_a_command_leads_to_the_guides_that_show_it():
+    sections = catalogue.reference_page("command-line").split("\n## stratagem ")[1:]
+    led = {section.partition("\n")[0]: re.findall(r"\]\(\.\./([\w/-]+\.md)\)", section) for section in sections}
+    assert [name for name, places in led.items() if not places] == []
+    for name, places in led.items():
+        assert all(f"stratagem {name}" in (ROOT / "docs" / place).read_text("utf-8") for place in places)
+    assert led["sweep"][0] == "how-to/sweep.md"
+
+
 def test_the_list_of_the_reference_has_every_page():
     listed = (ROOT / "docs" / "reference" / "README.md").read_text("utf-8")
     assert {*re.findall(r"^## (.+)$", listed, re.MULTILINE)} == {*catalogue.REFERENCE}

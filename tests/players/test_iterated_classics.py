@@ -1,6 +1,9 @@
 """Transcripts of the classics. The rules are the published ones; the moves were worked out by hand from them."""
 
+import json
+
 import pytest
+from axelrod_moves import FILE, MEMORY_ONE, SAME
 from transcripts import advantage, assert_plays, view_of
 
 from stratagem.base.errors import BadParameter
@@ -26,6 +29,7 @@ from stratagem.games.matrix.players import (
 from stratagem.players.catalogue import make_player
 
 IPD = make_game("ipd")
+AXELROD = json.loads(FILE.read_text("utf-8"))
 
 
 def odds(player, mine, theirs):
@@ -62,6 +66,23 @@ def odds(player, mine, theirs):
 )
 def test_transcript(player, against, gives):
     assert_plays(player, against=against, gives=gives)
+
+
+@pytest.mark.parametrize("name", SAME)
+def test_player_without_chance_plays_as_in_the_library_of_axelrod(name):
+    player = make_player(name, IPD)
+    for theirs, moves in zip(AXELROD["against"], AXELROD["moves"][name], strict=True):
+        played = [odds(player, moves[:turn], theirs[:turn]) for turn in range(len(theirs))]
+        assert played == [float(letter == "C") for letter in moves]
+    assert len({*"".join(AXELROD["moves"][name])}) == 1 + (not name.startswith("Always"))
+
+
+@pytest.mark.parametrize("name", MEMORY_ONE)
+def test_player_of_one_round_mixes_as_in_the_library_of_axelrod(name):
+    player = make_player(name, IPD)
+    mixed = [odds(player, mine, theirs) for mine in "CD" for theirs in "CD"]
+    assert mixed == pytest.approx(AXELROD["four_vectors"][name])
+    assert odds(player, "", "") == 1.0
 
 
 def test_labels_do_not_matter():

@@ -12,7 +12,15 @@ from stratagem.games.catalogue import game_names, make_game
 from stratagem.games.key import Key
 from stratagem.games.matrix.repeated import REPEATED
 from stratagem.players.base import Ask, Player, Scripted, describe_player, is_probability
-from stratagem.players.catalogue import PLAYERS, SYNONYMS, WRAPPERS, make_player, player_names, suggest_opponent
+from stratagem.players.catalogue import (
+    KNOWN_AS,
+    PLAYERS,
+    SYNONYMS,
+    WRAPPERS,
+    make_player,
+    player_names,
+    suggest_opponent,
+)
 from stratagem.players.patterns import FAMILIES
 
 GAMES = {family: make_game(family) for family in (*FAMILIES, "nim")}
@@ -176,6 +184,18 @@ def test_mistakes_are_one_sentence(name, error, sentence):
     with pytest.raises(error, match=sentence) as caught:
         make_player(name, GAMES["ipd"])
     assert "\n" not in str(caught.value)
+
+
+def test_name_of_another_library_is_answered_with_the_name_here():
+    for key, names in KNOWN_AS.items():
+        family, _, ours = key.partition("/")
+        assert make_player(ours, GAMES[family]).name == key
+        for name in (*names, names[0].upper()):
+            with pytest.raises(UnknownName) as caught:
+                make_player(name, GAMES[family])
+            assert str(caught.value) == f"There is no player of {family} called {name!r}: it is called {ours} here."
+            with pytest.raises(UnknownName, match=r"kuhn called '\w+': (?!it is called)"):
+                make_player(name, GAMES["kuhn"])
 
 
 def test_the_folder_of_a_run_is_answered_with_the_name_of_its_player(tmp_path):

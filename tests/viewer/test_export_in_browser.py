@@ -60,6 +60,7 @@ def test_record_is_searched_without_a_server(page, shown, tmp_path):
     page.locator("select[name=game]").select_option("ipd(rounds=4)")
     page.get_by_role("status").get_by_text("2 of 8 episodes").wait_for()
     page.get_by_role("link", name="later/0.0").click()
+    page.get_by_role("link", name="Episode 1 of 2 in the list").wait_for()
     page.get_by_role("heading", name="Start of").wait_for()
     page.keyboard.press("End")
     page.get_by_text("end of the game").wait_for()

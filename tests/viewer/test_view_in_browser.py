@@ -1,6 +1,7 @@
 """The pages in a real browser; `make test-view` has one."""
 
 import re
+from urllib.parse import quote
 
 import pytest
 from browser import faults_of_accessibility
@@ -60,6 +61,36 @@ def test_filter_is_a_link(page, address):
     page.get_by_text("No episode passes this filter").wait_for()
     page.get_by_role("link", name="Clear the filter").click()
     page.get_by_role("status").get_by_text("8 episodes", exact=True).wait_for()
+
+
+def test_episodes_around_are_those_of_the_filtered_list(page, address):
+    page.goto(f"{address}/#/games?record=games&game=ipd%28rounds%3D4%29&order=newest")
+    ids = page.locator("table.episodes tbody th").all_inner_texts()
+    assert len(ids) == 2
+    page.locator("table.episodes tbody th a").first.click()
+    page.get_by_role("link", name="Episode 1 of 2 in the list").wait_for()
+    assert page.get_by_role("link", name="Previous episode").count() == 0
+    page.keyboard.press("n")
+    page.get_by_role("link", name="Episode 2 of 2 in the list").wait_for()
+    assert page.get_by_role("heading", level=1).inner_text().endswith(ids[1])
+    assert page.get_by_role("link", name="Next episode").count() == 0
+    page.keyboard.press("ArrowRight")
+    page.get_by_role("heading", name="Turn 1 of").wait_for()
+    page.keyboard.press("p")
+    page.get_by_role("link", name="Episode 1 of 2 in the list").click()
+    page.get_by_role("status").get_by_text("2 of 8 episodes").wait_for()
+
+
+def test_episodes_around_are_those_of_the_record_without_a_filter_or_where_the_list_has_moved(page, address):
+    page.goto(f"{address}/#/games?record=games")
+    ids = page.locator("table.episodes tbody th").all_inner_texts()
+    for query in ("", f"&list={quote('record=games&game=kuhn')}&place=3"):
+        page.goto(f"{address}/#/replay?record=games&id={quote(ids[0])}{query}")
+        page.get_by_role("link", name="All episodes").wait_for()
+        page.get_by_role("link", name="Next episode").wait_for()
+        page.keyboard.press("n")
+        page.get_by_role("link", name="Previous episode").wait_for()
+        assert page.get_by_role("heading", level=1).inner_text().endswith(ids[1])
 
 
 def test_keys_move_and_the_address_holds_the_turn(page, address):

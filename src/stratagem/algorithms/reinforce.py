@@ -1,6 +1,6 @@
 """REINFORCE in self-play: one policy plays all seats, and each seat has a baseline of its own.
 
-The gradient is that of SPIRAL (Liu 2025). For a game G, an episode tau and a seat p with the decisions T_p:
+The gradient is that of SPIRAL (Liu et al. 2025). For a game G, an episode tau and a seat p with the decisions T_p:
 
     A_{G,p}(tau) = R_p(tau) - b_{G,p}
     b_{G,p}     <- alpha b_{G,p} + (1 - alpha) R_p(tau),   alpha = 0.95

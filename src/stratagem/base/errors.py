@@ -46,16 +46,21 @@ def _made_again(kind: type[StratagemError], args: tuple[Any, ...], state: dict[s
 class UnknownName(StratagemError):
     """Name that is in no table; the message lists the nearest names.
 
-    With `file` it says how to name one of the user's own; `note` says what else has the name.
+    With `file` it says how to name one of the user's own; `note` says what else has the name, and `here` is the name
+    in the table of what has it elsewhere.
     """
 
-    def __init__(self, kind: str, name: str, known: Iterable[str], *, file: bool = False, note: str = "") -> None:
+    def __init__(
+        self, kind: str, name: str, known: Iterable[str], *, file: bool = False, note: str = "", here: str = ""
+    ) -> None:
         self.kind, self.name, self.known = kind, name, (names := sorted(set(known)))
         by_folded = {known_name.casefold(): known_name for known_name in names}
         name = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
         own = _OWN.format(_FILES.get(kind, "FILE.py:CLASS"))
         near = [by_folded[match] for match in get_close_matches(name.casefold(), by_folded, n=4, cutoff=0.5)]
-        if near:
+        if here:
+            hint = f"it is called {here} here."
+        elif near:
             hint = f"did you mean {' or '.join(near)}?{f' Or {own}.' if file else ''}"
         else:
             more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""

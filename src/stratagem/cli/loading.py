@@ -26,7 +26,7 @@ from stratagem.cli.parameters import as_options
 
 def permissions() -> list[Any]:
     """Return the options that allow a single thing; they act by themselves, so that no command has to pass them on."""
-    return _acting(_declare_permissions)
+    return _acting(_declare_permissions, "Permissions")
 
 
 def _allow(parameter: typer.CallbackParam, things: Sequence[str] | None) -> None:
@@ -71,7 +71,7 @@ def terms(unanswered: int) -> list[Any]:
             said = re.sub(rf"servers needs `{parameter.name}`(?: of)?", f"{parameter.opts[0]} must be", str(error))
             raise BadParameter(said) from None
 
-    return _acting(typed_options(servers, take))
+    return _acting(typed_options(servers, take), "Models behind servers")
 
 
 def _fail_above(context: typer.Context, share: float | None, status: int) -> None:
@@ -93,11 +93,12 @@ def as_command(function: Any, name: str = "", kind: Any = TyperCommand) -> Any:
     return get_command(app)
 
 
-def _acting(function: Any) -> list[Any]:
+def _acting(function: Any, section: str) -> list[Any]:
     """Return the options of a function whose callbacks act by themselves, so that no command has to pass them on."""
     found = [one for one in as_command(function).params if one.name != "help"]
     for one in found:
         one.expose_value = False
+        one.rich_help_panel = section
     return found
 
 
@@ -114,6 +115,24 @@ def _option_names(given: Sequence[str]) -> list[str]:
 
 class LoadedCommand(TyperCommand):
     """Command with its options: what they opened is closed, and a shell completes further words as values of one."""
+
+    example: str = ""
+    """Arguments and options of a use of the command."""
+
+    def format_options(self, ctx: Any, formatter: Any) -> None:
+        """Write the example, then arguments and options in sections: those that many commands share come last."""
+        if self.example:
+            with formatter.section("Example"):
+                formatter.write(f"  {ctx.command_path} {self.example}\n")  # a line that is copied is not broken
+        sections: dict[str, list[tuple[str, str]]] = {"Arguments": [], "Options": []}
+        for parameter in self.get_params(ctx):
+            own = "Arguments" if parameter.param_type_name == "argument" else "Options"
+            if record := parameter.get_help_record(ctx):
+                sections.setdefault(getattr(parameter, "rich_help_panel", None) or own, []).append(record)
+        for title, records in sections.items():
+            if records:
+                with formatter.section(title):
+                    formatter.write_dl(records)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the arguments; if one is refused, end what the ones before it set for the command."""
@@ -155,6 +174,7 @@ def load_command(command: Command, name: str) -> Any:
     loaded = as_command(function, name, LoadedCommand)
     loaded.params += terms(command.unanswered) if command.servers else []
     loaded.params += permissions() if command.names_files else []
+    loaded.example = command.example
     return loaded
 
 

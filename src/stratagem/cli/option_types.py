@@ -27,6 +27,8 @@ COMPLETED: Mapping[str, Callable[..., list[str]]] = {
     "track": completion.trackers,
 }
 """Names that a shell completes, by parameter; those of games and of players follow from the type."""
+SHARING = ("engine", "workers", "ray", "devices")
+"""Parameters of the machines and processes that do the work; the help has them in a section of their own."""
 _SWITCH = re.compile(r"^(?:True|False) (?:to|for) (?P<first>.)")
 
 
@@ -48,6 +50,7 @@ def declared_parameter(
         return Annotated[kind, typer.Argument(metavar=shown or None, **words)], default
     option = _option(parameter, shown)
     words["help"] += " Repeatable." if many and option not in PLURAL else ""
+    words["rich_help_panel"] = "Engine and workers" if parameter.name in SHARING else None
     return Annotated[kind, typer.Option(option, **words)], default
 
 

@@ -1,6 +1,6 @@
 """Adaptive KL coefficient: raised or lowered until the KL divergence from the reference is near its target.
 
-A rule by name says by which factor. `proportional` is that of Ziegler 2019, `doubling` that of PPO's paper.
+A rule by name says by which factor. `proportional` is that of Ziegler et al. 2019, `doubling` that of PPO's paper.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class KLRule(ABC):
 
 @dataclass(frozen=True)
 class ProportionalRule(KLRule):
-    """`1 + error share` (Ziegler 2019, section 2.2); trl 0.11's AdaptiveKLController, which ShapeLLM trains with.
+    """`1 + error share` (Ziegler et al. 2019, section 2.2); trl 0.11's AdaptiveKLController, which ShapeLLM uses.
 
     What differs: at once the coefficient is never more than halved.
     """

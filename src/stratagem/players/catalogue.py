@@ -117,6 +117,21 @@ SYNONYMS = {
     "negotiation-v1/Hard": "negotiation-v1/Hardball",
 }
 """Pairs of published names of one strategy."""
+KNOWN_AS: Mapping[str, tuple[str, ...]] = {
+    "ipd/AlternateDefect(first=C)": ("Alternator",),
+    "ipd/AlwaysCooperate": ("Cooperator", "AllC"),
+    "ipd/AlwaysDefect": ("Defector", "AllD"),
+    "ipd/ExtortZD": ("ZDExtort2", "Extort2"),
+    "ipd/GenerousTFT": ("GTFT",),
+    "ipd/GenerousZD": ("ZDGTFT2",),
+    "ipd/GrimTrigger": ("Grudger",),
+    "ipd/HardMajority": ("HardGoByMajority",),
+    "ipd/Joss": ("FirstByJoss",),
+    "ipd/Pavlov": ("WinStayLoseShift", "WSLS"),
+    "ipd/SoftMajority": ("GoByMajority",),
+    "ipd/TitForTwoTats": ("TitFor2Tats",),
+}
+"""Names of players in Axelrod's library and in the literature, to which an error answers with the name here."""
 
 REGISTRY: Registry[Player] = Registry("player", PLAYERS | MODELS, "stratagem.players", Player)
 
@@ -253,8 +268,17 @@ def _resolve(name: str, game: Game[Any]) -> str:
             return _admit_name(alike[0], game)
     if _is_run(name):
         raise BadParameter(f"{name} is the folder of a run: its trained model is the player run:{name}.")
-    note = _played_by(name)
-    raise UnknownName(f"player of {game.spec.name}", name, [*player_names(game), *patterns(game)], file=True, note=note)
+    note, here = _played_by(name), _name_here(name, game)
+    known = [*player_names(game), *patterns(game)]
+    raise UnknownName(f"player of {game.spec.name}", name, known, file=True, note=note, here=here)
+
+
+def _name_here(name: str, game: Game[Any]) -> str:
+    """Return the player of a game that has this name elsewhere; empty where there is none."""
+    wanted = name.replace(" ", "").casefold()
+    named = (key for key, names in KNOWN_AS.items() if wanted in map(str.casefold, names))
+    family, _, player = next(named, "").partition("/")
+    return player if family == game.spec.family else ""
 
 
 def _is_run(name: str) -> bool:

@@ -1,4 +1,4 @@
-"""KTO and DPO against their formulas (Ethayarajh 2024, eq. 7 and 8; Rafailov 2023, eq. 7), and what KTO sets aside."""
+"""KTO (Ethayarajh et al. 2024, eq. 7 and 8) and DPO (Rafailov et al. 2023, eq. 7), and what KTO sets aside."""
 
 import math
 

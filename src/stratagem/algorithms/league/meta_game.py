@@ -42,7 +42,7 @@ def nash_mixture(pay: Floats) -> Floats:
 
 
 def alpha_rank(pay: Floats, alpha: float = 100.0, crowd: int = 50) -> Floats:
-    """Compute the stationary share of each member by alpha-Rank (Omidshafiei 2019) for one population.
+    """Compute the stationary share of each member by alpha-Rank (Omidshafiei et al. 2019) for one population.
 
     The chain goes from i to j with rho / (n - 1), where rho is the probability that one j takes over a crowd of i;
     between equals that is 1 / crowd. `alpha` is the intensity of selection.

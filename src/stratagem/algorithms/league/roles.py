@@ -1,4 +1,4 @@
-"""Roles of AlphaStar's league: the matchmaking and the resets of each kind of learner (Vinyals 2019, pseudo-code)."""
+"""Roles of AlphaStar's league: matchmaking and resets of each kind of learner (Vinyals et al. 2019, pseudo-code)."""
 
 from __future__ import annotations
 

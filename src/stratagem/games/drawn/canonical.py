@@ -235,7 +235,7 @@ def _join(*columns: Colours) -> Colours:
 
 
 def _mix(colours: Colours) -> Colours:
-    """Return colours whose bits all depend on each other: the finaliser of SplitMix64 (Steele et al. 2014)."""
+    """Return colours whose bits all depend on each other: the finaliser of SplitMix64 (Steele, Lea and Flood 2014)."""
     mixed = colours + np.uint64(0x9E3779B97F4A7C15)
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -136,7 +136,7 @@ class Quiz(Questions):
             name="quiz",
             family="quiz",
             summary=f"Questions for one seat: {_ASKED[self.kind]}; a measure, not a game.",
-            reference="after BIG-Bench Hard (Suzgun 2022), as SCO-PAL's Table 2 takes it",
+            reference="after BIG-Bench Hard (Suzgun et al. 2022), as SCO-PAL's Table 2 takes it",
             rounds=self.rounds,
             chance=True,
         )

@@ -14,8 +14,8 @@ from stratagem.learn.advantages.segments import broadcast, cells, group_relative
 class GroupMean(AdvantageEstimator):
     """`A = (R - mean R) / (std R + epsilon)` over the episodes of a group, the same for all decisions of an episode.
 
-    Reference: GRPO (Shao 2024) as trl computes it, with n - 1 in the standard deviation; without `normalize_std`,
-    Dr. GRPO; without it and with `leave_one_out`, RLOO (Ahmadian 2024).
+    Reference: GRPO (Shao et al. 2024) as trl computes it, with n - 1 in the standard deviation; without
+    `normalize_std`, Dr. GRPO; without it and with `leave_one_out`, RLOO (Ahmadian et al. 2024).
     When not: in a zero-sum game whose group holds both seats the mean is 0 whatever is played: use `role_baseline`.
     Where what an episode earned was decided in one of many rounds, `per_round` finds it sooner.
     A group of one and a group without variance have advantage 0; both are counted.

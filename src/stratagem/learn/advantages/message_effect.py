@@ -25,7 +25,7 @@ class MessageEffect(AdvantageEstimator):
     that the policy draws anew; R(m') is then their mean.
     The branches of m' have the keys of the episode, so whatever does not depend on the message cancels.
     What differs: Jaques et al. 2019 intervene too, and reward a change of the reader's policy. Here the baseline alone
-    is counterfactual, as in COMA (Foerster et al. 2018). m' does not depend on m, so the gradient is that of the
+    is counterfactual, as in COMA (Foerster et al. 2018c). m' does not depend on m, so the gradient is that of the
     return. The negation of m would depend on it, and bias the gradient.
     When not: where messages are most of what is played, each costs an episode more, and `group_mean` knows as much.
     """

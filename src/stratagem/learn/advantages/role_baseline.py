@@ -17,7 +17,7 @@ from stratagem.learn.advantages.segments import cells
 class RoleBaseline(AdvantageEstimator):
     """`A = R - b`, with b a moving average for each game and seat: `b <- ema_decay b + (1 - ema_decay) R`, from 0 on.
 
-    Reference: SPIRAL (Liu 2025), role-conditioned advantage estimation.
+    Reference: SPIRAL (Liu et al. 2025), role-conditioned advantage estimation.
     What differs: an episode is compared with the baseline before it moves it; afterwards is the same times `ema_decay`.
     When not: where several episodes start alike, `group_mean` knows better what is usual. Until about
     `1 / (1 - ema_decay)` episodes of a role were seen, its baseline lags behind.

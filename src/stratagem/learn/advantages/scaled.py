@@ -18,7 +18,7 @@ _EPSILON = float(np.finfo(np.float32).eps)
 
 @dataclass
 class ScoreScaling:
-    """Running moments of all scores so far: count, mean and sum of squared deviations (Chan 1979).
+    """Running moments of all scores so far: count, mean and sum of squared deviations (Chan et al. 1979).
 
     Reference: RunningMoments of trl 0.11, by which its PPOTrainer scales scores where it does not normalise them.
     What differs: while all scores have been alike they are left as they are, where trl divides by about nothing.

@@ -16,7 +16,7 @@ class SPAGReward(AdvantageEstimator):
     """`(1 - gamma) gamma^(T - t) / (1 - gamma^(T + 1))` for the winner's t-th reply of T, the negative for the loser's.
 
     A tie gives 0. What comes between a tie and a win gives that part of it.
-    Reference: SPAG (Cheng 2024), as in SCO-PAL's appendix B.2, with its gamma; it goes with the loss `spag`.
+    Reference: SPAG (Cheng et al. 2024), as in SCO-PAL's appendix B.2, with its gamma; it goes with the loss `spag`.
     What differs: T counts the seat's own replies; in the game of the paper both players have as many.
     When not: all replies of a won game are called good; `step_win_rate` compares games.
     """

@@ -17,7 +17,8 @@ class DPO(Loss):
     """Direct preference optimization: `-(1 - e) log s(h) - e log s(-h)` with `h = beta (r_chosen - r_rejected)`.
 
     s is the logistic function and r = log pi(y|x) - log ref(y|x) over the whole reply; the mean over pairs.
-    Reference: Rafailov 2023, eq. 7; label smoothing e is conservative DPO (Mitchell 2023). Equal to trl's DPOTrainer.
+    Reference: Rafailov et al. 2023, eq. 7; label smoothing e is conservative DPO (Mitchell 2023). Equal to trl's
+    DPOTrainer.
     When not: the replies of a pair answer the same prompt; for labels of single replies use `kto`. Where chosen and
     rejected share most tokens, both may become less likely: see the metric `reward_chosen`.
     """

@@ -19,7 +19,7 @@ class KTO(Loss):
 
     s is the logistic function, r = log pi(y|x) - log ref(y|x) over the whole reply, and z the mean of r over mismatched
     replies, at least 0 and without gradient, which stands for the divergence of the policy from the reference.
-    Reference: Ethayarajh 2024, eq. 7 and 8; SCO-PAL, eq. 2 to 6. Equal to trl's KTOTrainer.
+    Reference: Ethayarajh et al. 2024, eq. 7 and 8; SCO-PAL, eq. 2 to 6. Equal to trl's KTOTrainer.
     What differs: z comes from the whole batch and not from each microbatch.
     Mismatched replies are examples of the batch whose row `kl` is 1 (`mismatch_replies` makes them).
     They have no gradient.
@@ -65,7 +65,7 @@ class KTO(Loss):
         weight = self._weight(columns)[mismatched]
         log_ratios = _log_ratios(outputs, columns).detach()[mismatched] * weight
         divergence = log_ratios.sum().item() / (weight.sum().item() or 1.0)
-        # a divergence is at least 0, though the estimate of one batch may be below (Ethayarajh 2024, eq. 8)
+        # a divergence is at least 0, though the estimate of one batch may be below (Ethayarajh et al. 2024, eq. 8)
         return {"examples": float(columns.num_examples - number), "kl": max(0.0, divergence)}
 
     def _weight(self, columns: Columns) -> torch.Tensor:

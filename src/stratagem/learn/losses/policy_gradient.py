@@ -63,10 +63,10 @@ class PolicyGradient(Loss):
     the trainer's own probability before the step, under the sampler's temperature and allowed sets. The sampler's own
     log-probabilities are used only where a batch shows that they are the same, since those of a faster engine differ.
 
-    Reference: PPO (Schulman 2017, eq. 7); GRPO (Shao 2024) is `kl_estimator="k3", normalize_by="example"`, Dr. GRPO
-    `normalize_by="divisor"`, DAPO `clip_range_high=0.28`, SEPO (eq. 5 and 6) `kl_estimator="one_sided"` and
-    `normalize_by="divisor"`. Equal to trl's GRPOTrainer for its loss types grpo, bnpo, dr_grpo and dapo, with and
-    without `importance_corrected_kl`.
+    Reference: PPO (Schulman et al. 2017, eq. 7); GRPO (Shao et al. 2024) is `kl_estimator="k3",
+    normalize_by="example"`, Dr. GRPO `normalize_by="divisor"`, DAPO `clip_range_high=0.28`, SEPO (eq. 5 and 6)
+    `kl_estimator="one_sided"` and `normalize_by="divisor"`. Equal to trl's GRPOTrainer for its loss types grpo, bnpo,
+    dr_grpo and dapo, with and without `importance_corrected_kl`.
     What differs: the entropy bonus is a mean over the batch's tokens whatever `normalize_by` says (as in trl), so a
     coefficient means the same everywhere; the logarithm of a ratio is cut at 20.
     When not: with one step a batch rho is 1 everywhere and the clip has no effect, so any clip range will do; for

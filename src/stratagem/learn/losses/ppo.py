@@ -15,7 +15,8 @@ from stratagem.learn.losses.value import Value
 class PPO(Summed):
     """Proximal policy optimization (PPO): the clipped policy gradient plus `value_coef` times the clipped value loss.
 
-    Reference: Schulman 2017, eq. 9; trl 0.11's PPOTrainer, whose defaults ShapeLLM prints: clips of .2, one epoch.
+    Reference: Schulman et al. 2017, eq. 9; trl 0.11's PPOTrainer, whose defaults ShapeLLM prints: clips of .2, one
+    epoch.
     What differs: trl drops a batch whose mean ratio is above 10; here the ratio's range is a metric, and checks look at
     it. The divergence from the reference is a term of the reward, not of the loss.
     When not: with long games and a fresh value head its loss is greater than the policy's by orders of magnitude; lower

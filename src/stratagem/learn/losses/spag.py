@@ -21,8 +21,8 @@ class SPAG(Loss):
 
     rho = pi(y|x) / ref(y|x), where the reference is the policy that played, and `rho log rho` averages to KL(pi, ref)
     over its own replies. A is the discounted outcome of the game (estimator `spag`).
-    Reference: Cheng 2024, as in SCO-PAL's appendix B.2; its two halves, one for each player, are the row `weight`:
-    N / (2 N_player) of N replies, or 1 where seats are balanced.
+    Reference: Cheng et al. 2024, as in SCO-PAL's appendix B.2; its two halves, one for each player, are the row
+    `weight`: N / (2 N_player) of N replies, or 1 where seats are balanced.
     What differs: the mean is over replies and not over episodes of replies, a constant factor, as in the authors' code;
     it takes the geometric mean over tokens for rho (`ratio="token"`), clips it, learns from winners alone, and adds
     half the cross-entropy of other instructions (`Sum`).

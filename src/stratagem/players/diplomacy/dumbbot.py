@@ -59,7 +59,7 @@ def _kernel_arguments(player: Player) -> tuple[type[Appraisal], int] | None:
 class DumbBot(Commander):
     """Moves to the greatest sum of nearby values, supports what it would run into, and strays at random.
 
-    Reference: David Norman, DumbBot 2003, after published descriptions of its rules.
+    Reference: DumbBot (Norman 2003), after published descriptions of its rules.
     """
 
     called = "dumbbot"

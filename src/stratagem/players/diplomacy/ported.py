@@ -1,4 +1,4 @@
-"""DumbBot as the public port of it plays that DipNet was measured with (Paquette and others 2019): another bot.
+"""DumbBot as the public port of it plays that DipNet was measured with (Paquette et al. 2019): another bot.
 
 Its rules, where they are not those of the original:
 

@@ -1,6 +1,6 @@
 """Shapers that follow a gradient of exact values: LOLA, SOS and advantage alignment.
 
-LOLA, learning with opponent-learning awareness (Foerster et al. 2018). The opponent is assumed to take one naive step,
+LOLA, learning with opponent-learning awareness (Foerster et al. 2018a). The opponent is assumed to take one naive step,
 d theta_2 = eta grad_2 V_2. The learner follows the gradient of its value after this step. To first order, as published,
 
     grad_1 V_1 + eta (grad_2 V_1)' grad_1 grad_2 V_2

@@ -1,6 +1,6 @@
 """Exact values of two memory-one policies in a repeated game of two actions, and the seat that learns by them.
 
-The game is a Markov chain over the four joint actions (Foerster et al. 2018, appendix). With the distribution p of the
+The game is a Markov chain over the four joint actions (Foerster et al. 2018a, appendix). With the distribution p of the
 first joint action, the matrix P of the later ones, the payoffs r and T rounds,
 
     V = p' (I + gamma P + ... + (gamma P)^(T - 1)) r

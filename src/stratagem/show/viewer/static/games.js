@@ -2,6 +2,7 @@
 import { html } from './preact-htm.js';
 import { api, count, go, link, number, short, signed, useJson, useVersion, visible } from './data.js';
 import { Export } from './export.js';
+import { listed } from './found.js';
 import { Id } from './names.js';
 import { counted, Pager, Passed, Records, Seat, Select, useTyped, Waiting } from './parts.js';
 import { live } from './source.js';
@@ -35,11 +36,11 @@ function Filters({ query, data, set, library }) {
 }
 
 /** An episode; branches of one have its id above them. */
-function Row({ row, before, query }) {
+function Row({ row, before, query, list, place }) {
   const illegal = row.num_illegal.reduce((sum, one) => sum + one, 0);
-  const to = (id) => html`<a href=${link('/replay', { record: query.record, id })}><${Id} id=${id} game=${row.game.includes('(') && row.game} /></a>`;
+  const to = (id, ...where) => html`<a href=${listed(query.record, id, ...where)}><${Id} id=${id} game=${row.game.includes('(') && row.game} /></a>`;
   return html`${row.parent && !(before && before.parent === row.parent) && html`<tr><td class="left dim" colspan="6">Branches of ${to(row.parent)}</td></tr>`}<tr>
-    <th>${to(row.id)}</th>
+    <th>${to(row.id, list, place)}</th>
     <td class="left seats">${row.players.map((name, seat) => html`<div><${Seat} seat=${seat} said />${short(name)}<b>${signed(row.payoffs[seat])}</b></div>`)}</td>
     <td><span class=${`outcome ${row.outcome}`}>${row.outcome}</span></td>
     <td>${number(row.num_decisions.reduce((sum, one) => sum + one, 0))}</td>
@@ -55,6 +56,7 @@ export function Games({ query, library }) {
   const set = (change) => go(link('/games', { ...filter, ...change }), true);
   if (error || !data) return html`<${Waiting} error=${error} />`;
   const game = Object.keys(data.games);
+  const list = Object.keys(filter).some((name) => name !== 'record') && link('', filter).slice(2);
   return html`<h1>${game.length === 1 ? visible(game[0]) : 'Games'} <small>${visible(record === '.' ? '' : record)}</small></h1>
     <${Filters} query=${query} data=${data} set=${set} library=${library} />
     <div class="head"><${Passed} data=${data} noun="episode" path="/games" record=${record} />
@@ -63,6 +65,6 @@ export function Games({ query, library }) {
       ${live && html`<${Export} key=${record} record=${record} label="Export as one file" />`}</div>
     ${data.found === 0 ? html`<p class="empty">No episode passes this filter.</p>` : html`
     <div class="scroll"><table class="episodes"><thead><tr><th>Episode</th><th class="left">Players and returns</th><th title=${outcomeOf(query, data)}>Outcome</th><th>Decisions</th><th>Illegal</th><th class="wide">Purpose</th></tr></thead>
-      <tbody>${data.episodes.map((row, place) => html`<${Row} key=${row.id} row=${row} before=${data.episodes[place - 1]} query=${query} />`)}</tbody></table></div>
+      <tbody>${data.episodes.map((row, place) => html`<${Row} key=${row.id} row=${row} before=${data.episodes[place - 1]} query=${query} list=${list} place=${offset + place} />`)}</tbody></table></div>
     <${Pager} path="/games" query=${filter} offset=${offset} size=${PAGE} found=${data.found} />`}`;
 }

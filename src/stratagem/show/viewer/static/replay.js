@@ -7,7 +7,7 @@ import { WhatIf } from './whatif.js';
 import { Conversation } from './conversation.js';
 import { Copy } from './copy.js';
 import { Export } from './export.js';
-import { Found } from './found.js';
+import { Episodes, Found } from './found.js';
 import { useKeys } from './keys.js';
 import { Words } from './words.js';
 import { Id } from './names.js';
@@ -105,10 +105,7 @@ export function Replay({ query }) {
   if (!episode || answer.address !== address) return html`<${Waiting} />`;
   const to = (id) => link('/replay', { record: query.record, id });
   return html`<div class="head title"><h1>${visible(episode.game)} <small><${Id} id=${episode.id} game=${episode.game.includes('(') && episode.game} /></small></h1>
-    <nav class="pager" aria-label="Episodes">
-      ${query.line == null && html`<a href=${link('/games', { record: query.record })}>All episodes</a>`}
-      ${episode.previous != null && html`<a href=${to(episode.previous)}>Previous episode</a>`}
-      ${episode.next != null && html`<a href=${to(episode.next)}>Next episode</a>`}</nav></div>
+    ${query.line == null && html`<${Episodes} query=${query} episode=${episode} />`}</div>
     ${episode.parent && html`<p class="dim">Forked at turn ${episode.forked_at} from <a href=${to(episode.parent)}>${visible(episode.parent)}</a>.</p>`}
     <${Found} query=${query} />
     ${query.line != null && html`<p class="dim">Line of play that exploits a policy, computed now and not recorded. <a href=${link('/policy', { game: query.game, run: query.run, step: query.step, record: query.record, player: query.player, computed: query.computed })}>Back to the policy</a></p>`}
