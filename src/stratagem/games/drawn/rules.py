@@ -147,20 +147,18 @@ class WrittenGame(DescribedGame):
                 f"A description of more than {_LONGEST_NAME:,} characters is too long for the name of a game: write it "
                 "into a file, and name that, as in mygame.toml."
             )
-        known = read_description(self.text, self.file or TEXT)  # refused here, not at the first question
-        if self.wording is not None:
-            known = replace(known, wording=self.wording)
-        object.__setattr__(self, "_description", known)
+        _ = self.description  # a mistake is refused here, not at the first question
 
     @classmethod
     def of(cls, description: GameDescription) -> Self:
         """Make the game of a description that is made in Python."""
         return cls(text=write_description(description))
 
-    @property
+    @cached_property
     def description(self) -> GameDescription:
         """Description that the text holds."""
-        return self._description  # type: ignore[attr-defined, no-any-return]
+        known = read_description(self.text, self.file or TEXT)
+        return known if self.wording is None else replace(known, wording=self.wording)
 
     @property
     def title(self) -> tuple[str, str]:
