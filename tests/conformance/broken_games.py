@@ -296,6 +296,8 @@ BROKEN = [
     broken("disguise", how="situations that read alike", game={"situation": tell_the_card_by_a_slip}),
     broken("texts", how="control characters", game={"rules": lambda self, seat: "High card\x1b[1m wins."}),
     broken("positions", how="a key of their own", game={"positions": positions(key=lambda self, at, seat: "one")}),
+    broken("positions", how="a record that play reads", state={"record_fields": ("cards",)}),
+    broken("positions", how="a record that is no tuple a seat", state={"record_fields": ("past",)}),
     broken("positions", how="payoffs twice", game={"positions": positions(children=children_that_pay_twice)}),
     broken("positions", how="a likelier deal", game={"positions": positions(start=start_of_the_first_likeliest)}),
     broken("positions", how="actions backwards", game={"positions": positions(options=options_backwards)}),

@@ -8,11 +8,13 @@ import pyspiel
 import pytest
 
 from stratagem.base.errors import CannotCompute
-from stratagem.games import Flat, Game, GameSpec, RoundResult, State, View, tree_sets, tree_walk
+from stratagem.games import Flat, Game, GameSpec, RoundResult, State, View, positions, tree_sets, tree_walk
+from stratagem.games.auction.rules import Auction, AuctionState
 from stratagem.games.base import pending
 from stratagem.games.catalogue import make_game
+from stratagem.games.drawn.rules import WrittenGame
 from stratagem.games.key import Key
-from stratagem.games.positions import StatePositions
+from stratagem.games.positions import SharedPositions, StatePositions, positions_of
 from stratagem.games.spiel.tree_game import set_names, spiel_game
 from stratagem.games.tree import CHANCE, TERMINAL
 from stratagem.games.tree_size import estimated_size
@@ -263,3 +265,80 @@ def test_a_draw_of_openspiel_may_be_uneven():
     assert drawn == pytest.approx(known)
     assert max(drawn) == pytest.approx(0.9 / 16 * 0.9 / 15)
     assert min(drawn) == pytest.approx(0.1 / 16 * 0.1 / 15)
+
+
+COLUMNS = ("parent", "mover", "information_set", "choice", "probability", "returns", "rounds")
+TWO_ROUNDS = """
+name = "Match"
+rounds = 2
+turns = {turns}
+forget = {forget}
+items = [{{ name = "card", values = ["J", "Q", "K"] }}]
+steps = [{{ do = "ante" }}, {{ do = "deal" }}, {{ do = "bet" }}, {{ do = "showdown" }}]
+"""
+
+
+@pytest.mark.parametrize("one_round", [False, True])
+@pytest.mark.parametrize(
+    "game",
+    [
+        make_game("ipd(rounds=3)"),
+        make_game("ipd(rounds=3, continuation=.5)"),
+        make_game("auction(rounds=2)"),
+        make_game("kuhn(hands=2)"),
+        WrittenGame(text=TWO_ROUNDS.format(turns="false", forget="false")),
+        WrittenGame(text=TWO_ROUNDS.format(turns="true", forget="true")),
+    ],
+    ids=lambda game: str(getattr(game, "name", game.spec.name)),
+)
+def test_a_walk_by_situations_is_the_walk_of_states(monkeypatch, game, one_round):
+    """Also where only few outcomes are kept at a time."""
+    assert type(positions_of(game, None)) is SharedPositions
+    monkeypatch.setattr(positions, "MOST_KEPT", 3)
+    shared = walk(game, one_round=one_round)
+    monkeypatch.setattr(positions, "MOST_KEPT", 100_000)
+    trees = [shared, walk(game, one_round=one_round)]
+    monkeypatch.setattr(tree_walk, "positions_of", StatePositions)
+    monkeypatch.setattr(tree_sets, "positions_of", StatePositions)
+    plain = walk(game, one_round=one_round)
+    for tree in trees:
+        assert all(np.array_equal(getattr(tree, name), getattr(plain, name)) for name in COLUMNS)
+        assert tree.digest == plain.digest
+        for known, other in zip(tree.information_sets, plain.information_sets, strict=True):
+            assert known.view.facts == other.view.facts
+            assert known.state.dump() == other.state.dump()
+
+
+def test_a_situation_is_played_once():
+    """The same values and bids are met again after every history: 9 pairs of values and 9 of bids in the last round."""
+    played = []
+
+    class Counted(AuctionState):
+        __slots__ = ()
+        record_fields = ("past",)
+
+        def play(self, actions):
+            played.append((self.round, self.values, *actions.values()))
+            return super().play(actions)
+
+    @dataclass(frozen=True, kw_only=True)
+    class Game(Auction):
+        state = Counted
+
+    walk(Game(rounds=2))
+    last = [one for one in played if one[0] == 1]
+    assert len({*last}) == 81
+    assert len(last) <= 2 * 81 + 100  # those before the first one is met again, and of the estimate of the size
+
+
+def test_a_subclass_does_not_inherit_records():
+    """It may read what its base only adds to."""
+
+    class Remembering(AuctionState):
+        __slots__ = ()
+
+    @dataclass(frozen=True, kw_only=True)
+    class Game(Auction):
+        state = Remembering
+
+    assert type(positions_of(Game(), None)) is StatePositions

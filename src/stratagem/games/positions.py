@@ -7,13 +7,20 @@ game is walked through its states, with chance enumerated.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from operator import add
+from operator import add, attrgetter
 from typing import Any
 
-from stratagem.games.base import Branch, Game, Place, Positions, RoundResult, Seat, SetOptions, State
+from stratagem.games.base import Branch, Game, Place, Position, Positions, RoundResult, Seat, SetOptions, State
 from stratagem.games.enumeration import Tape, UnsettledDraw, fork_state, outcomes, starts
-from stratagem.games.rounds import round_outcomes, round_starts
+from stratagem.games.rounds import Outcome, round_outcomes, round_starts
 from stratagem.games.tree_size import list_choices
+
+Record = tuple[tuple[Any, ...], ...]
+"""Record of a state: by seat, what play has added."""
+_MARK = (None,)
+"""Beginning of a record to which play may add; play may also begin it anew."""
+MOST_KEPT = 100_000
+"""Outcomes that are kept at a time: some 50 MB."""
 
 
 class StatePositions:
@@ -45,31 +52,166 @@ class StatePositions:
         return [self._after(place, move) for move in moves]
 
     def _after(self, place: Place, move: str) -> Place:
-        state, to_act, chosen, returns, rounds = place
-        actions: dict[Seat, str | None] = dict(zip(to_act or (), (*chosen, move), strict=True))
-        after = fork_state(state, state.chance if isinstance(state.chance, Tape) else Tape({}))
-        try:
-            result = after.play(actions)  # most moves draw nothing
-        except UnsettledDraw:
-            found = outcomes(state, actions) if self.number is None else round_outcomes(state, actions)
-            branches = [(chance, self._reach(one, result, returns, rounds)) for chance, one, result in found]
-            return join_branches(branches, returns, rounds)
-        return self._reach(after, result, returns, rounds)
+        state, _, chosen, returns, rounds = place
+        branches: list[Branch] = []
+        for chance, after, result in self._outcomes(state, (*chosen, move)):
+            to_act = () if self._ends(result) else after.to_act
+            total = tuple(map(add, returns, result.payoffs))
+            branches.append((chance, (after, to_act, (), total, rounds + result.closed)))
+        return join_branches(branches, returns, rounds)
 
     def state(self, at: State[Any]) -> State[Any]:
         """Return the position itself."""
         return at
 
-    def _reach(self, after: State[Any], result: RoundResult, returns: tuple[float, ...], rounds: int) -> Place:
-        over = self.number is not None and result.closed  # what follows is another round
-        total = tuple(map(add, returns, result.payoffs))
-        return after, () if over else after.to_act, (), total, rounds + result.closed
+    def _outcomes(self, state: State[Any], moves: tuple[str, ...]) -> Sequence[Outcome]:
+        """Return the outcomes of a joint action, each with a state of its own."""
+        actions: dict[Seat, str | None] = dict(zip(state.to_act, moves, strict=True))
+        after = fork_state(state, state.chance if isinstance(state.chance, Tape) else Tape({}))
+        try:
+            return ((1.0, after, after.play(actions)),)  # most moves draw nothing
+        except UnsettledDraw:
+            return list(outcomes(state, actions) if self.number is None else round_outcomes(state, actions))
+
+    def _ends(self, result: RoundResult) -> bool:
+        """Return whether a round ends that is walked alone: what follows is another round."""
+        return self.number is not None and result.closed
+
+
+class Situation:
+    """Position of a game without its records: what decides how play goes on."""
+
+    __slots__ = ("after", "state")
+
+    def __init__(self, state: State[Any]) -> None:
+        self.state = state
+        """State whose records hold nothing but the mark."""
+        self.after: dict[tuple[str, ...], list[Transition]] | None = None
+        """Outcomes of joint actions; None until the situation is met again, since in some games none ever is."""
+
+
+Transition = tuple[float, Situation | None, tuple[Record, ...], tuple[float, ...], bool]
+"""Outcome of a joint action; a plain tuple, since many are made. Its parts, in their order:
+
+- its probability;
+- the situation that follows; None at the end;
+- the records after the move: those that play has added to begin with the mark;
+- the payoffs, by seat;
+- True if the round was closed.
+"""
+
+
+class SharedPositions(StatePositions):
+    """Positions of a game that declares its records: each situation is played once, whatever led to it.
+
+    A position is its situation and its state.
+    """
+
+    def __init__(self, game: Game[Any], number: int | None) -> None:
+        super().__init__(game, number)
+        self.records = records_of(game) or ()
+        others = [name for name in game.state.state_fields if name not in self.records]
+        self._named = attrgetter("round", "to_act", *others)
+        self._blank = (_MARK,) * game.spec.seats
+        self._known: dict[Any, Situation] = {}
+        self._num_kept = 0
+
+    def start(self) -> Place:
+        found = super().start()
+        if found[1] is None:
+            return ([(chance, self._begin(place)) for chance, place in found[0]], *found[1:])
+        return self._begin(found)
+
+    def _begin(self, place: Place) -> Place:
+        state = place[0]
+        return ((self._situation(state.fork()), state), *place[1:])
+
+    def key(self, at: Position, seat: Seat) -> str:
+        return super().key(at[1], seat)
+
+    def options(self, at: Position, seat: Seat) -> SetOptions:
+        return super().options(at[1], seat)
+
+    def state(self, at: Position) -> State[Any]:
+        return super().state(at[1])
+
+    def children(self, place: Place, moves: Sequence[str]) -> list[Place]:
+        (situation, state), _, chosen, returns, rounds = place
+        places = []
+        for move in moves:
+            joint = (*chosen, move)
+            found = None if situation.after is None else situation.after.get(joint)
+            if found is None:
+                found = self._play(situation, joint)
+            branches = [
+                (
+                    chance,
+                    (
+                        None if after is None else (after, self._add_records(state, after.state, records)),
+                        () if after is None else after.state.to_act,
+                        (),
+                        tuple(map(add, returns, payoffs)),
+                        rounds + closed,
+                    ),
+                )
+                for chance, after, records, payoffs, closed in found
+            ]
+            places.append(join_branches(branches, returns, rounds))
+        return places
+
+    def _play(self, situation: Situation, moves: tuple[str, ...]) -> list[Transition]:
+        """Play a joint action in a situation, and keep its outcomes."""
+        found = []
+        for chance, after, result in self._outcomes(situation.state, moves):
+            ends = after.over or self._ends(result)
+            records = () if ends else tuple([getattr(after, name) for name in self.records])
+            next_one = None if ends else self._situation(after)
+            found.append((chance, next_one, records, result.payoffs, result.closed))
+        if situation.after is not None:
+            situation.after[moves] = found
+            self._num_kept += len(found)
+        return found
+
+    def _situation(self, state: State[Any]) -> Situation:
+        """Return the situation of a state, which is changed."""
+        name = self._named(state)
+        found = self._known.get(name)
+        if found is None:
+            for record in self.records:
+                setattr(state, record, self._blank)
+            state.chance = Tape({})  # draws name no path twice
+            if self._num_kept > MOST_KEPT:  # the walk goes by depth, so old situations are rarely met again
+                self._known.clear()
+                self._num_kept = 0
+            self._num_kept += 1
+            found = self._known[name] = Situation(state)
+        elif found.after is None:
+            found.after = {}
+        return found
+
+    def _add_records(self, before: State[Any], situation: State[Any], records: tuple[Record, ...]) -> State[Any]:
+        """Return the state of a situation that follows a state."""
+        state = situation.fork()
+        for name, record in zip(self.records, records, strict=True):
+            old = getattr(before, name)
+            joined = [was + now[1:] if now[:1] == _MARK else now for was, now in zip(old, record, strict=True)]
+            setattr(state, name, tuple(joined))
+        return state
+
+
+def records_of(game: Game[Any]) -> tuple[str, ...] | None:
+    """Return the records of a game's states, which their own class declares: a subclass may read those of its base."""
+    kind = getattr(game, "state", object)  # a game that makes its states itself names no class
+    found: tuple[str, ...] | None = vars(kind).get("record_fields")
+    return found
 
 
 def positions_of(game: Game[Any], number: int | None) -> Positions:
     """Return the positions of a game, or of one of its rounds."""
     own = game.positions() if number is None else None
-    return StatePositions(game, number) if own is None else own
+    if own is not None:
+        return own
+    return StatePositions(game, number) if records_of(game) is None else SharedPositions(game, number)
 
 
 def places_after(positions: Positions, place: Place, moves: Sequence[Any]) -> list[Place]:

@@ -15,6 +15,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from stratagem.base.errors import CannotCompute
+from stratagem.base.garbage import fewer_collections
 from stratagem.games.base import Game, Place, Position, Seat, SetOptions
 from stratagem.games.key import Key
 from stratagem.games.positions import places_after, positions_of
@@ -110,8 +111,9 @@ class _TreeWalk:
         nobody = tuple(-1 - seat for seat in range(self.game.spec.seats))
         root: Place = ([(1.0, self.positions.start())], None, (), (), 0)
         self.pending.append((root, CHANCE, nobody, 0, 0))
-        while self.pending:
-            self._write_children(self.pending.pop())
+        with fewer_collections():  # a walk makes many objects that live for long, and few cycles
+            while self.pending:
+                self._write_children(self.pending.pop())
         return self._assemble()
 
     def _write_children(self, node: _Pending) -> None:
@@ -122,39 +124,44 @@ class _TreeWalk:
         place, kind, recall, turn, depth = node
         if depth == len(self.layers):
             self.layers.append(_DepthColumns())
-        layer, known, depth_of, key = self.layers[depth], self.sets.number, self.sets.depth, self.positions.key
-        write_kind, write_returns, write_rounds = layer.kind.append, layer.returns.extend, layer.rounds.append
+        layer, same = self.layers[depth], -1
         if kind == CHANCE:
             children: Sequence[Place] = [child for _, child in place[0]]
-            chances = [chance for chance, _ in place[0]]
+            layer.chance.extend([chance for chance, _ in place[0]])
             mover, slot = -1, 0
         else:
             mover, slot, moves = self.sets.played[kind]
             children = places_after(self.positions, place, moves)
-            chances = [1.0] * len(moves)
+            layer.chance.extend([1.0] * len(moves))
             turn += len(place[2]) + 1 == len(place[1] or ())
+        known, depth_of, key = self.sets.number, self.sets.depth, self.positions.key
         before, after = recall[:mover], recall[mover + 1 :]
         fresh: list[_Pending] = []
+        kinds: list[int] = []
         for child in children:
-            at, to_act, chosen, returns, rounds = child
+            at, to_act, chosen, returns, _ = child
             kind = TERMINAL
             if to_act or to_act is None:
                 own = (*before, slot, *after) if mover >= 0 else recall
                 if to_act:
-                    seat = to_act[len(chosen)]
-                    name = (own[seat], key(at, seat))
-                    kind = known.get(name, -1)
-                    if kind < 0 or depth_of[kind] > depth:
-                        kind = self._meet(seat, name, at, (depth, len(layer.kind), turn))
+                    kind = same
+                    if kind < 0:
+                        seat = to_act[len(chosen)]
+                        name = (own[seat], key(at, seat))
+                        kind = known.get(name, -1)
+                        if kind < 0 or depth_of[kind] > depth:
+                            kind = self._meet(seat, name, at, (depth, len(layer.kind) + len(kinds), turn))
+                        if chosen:  # the children differ by a choice that their seat does not see
+                            same = kind
                 else:
                     kind = CHANCE
                     layer.num_outcomes.append(len(at))
                 fresh.append((child, kind, own, turn, depth + 1))
-            write_kind(kind)
-            write_returns(returns)
-            write_rounds(rounds)
+            kinds.append(kind)
+            layer.returns.extend(returns)
             slot += 1
-        layer.chance.extend(chances)
+        layer.kind.extend(kinds)
+        layer.rounds.extend([child[4] for child in children])
         fresh.reverse()
         self.pending += fresh
         self._count(len(children))

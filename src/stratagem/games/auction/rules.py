@@ -60,6 +60,7 @@ class AuctionState(State[AuctionFacts]):
 
     __slots__ = ("past", "values")
     state_fields = ("values", "past")
+    record_fields = ("past",)
     game: Auction
 
     def __init__(self, game: Auction, chance: Chance) -> None:

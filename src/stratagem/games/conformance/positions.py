@@ -1,4 +1,4 @@
-"""Check of `Game.positions`: a walk by them meets the same tree as a walk through states and views.
+"""Check of positions: a walk by those of the engine, or by situations, meets the tree of a walk through states.
 
 Exact figures rest on the tree, so positions that name another key, or pay another sum, give wrong figures without a
 word.
@@ -16,7 +16,7 @@ from stratagem.games.conformance.report import BrokenRule, NotApplicable, Played
 from stratagem.games.conformance.walk import MOVES, VerifiedGame, every_episode
 from stratagem.games.enumeration import outcomes, starts
 from stratagem.games.key import Key
-from stratagem.games.positions import StatePositions, places_after
+from stratagem.games.positions import StatePositions, places_after, positions_of
 
 _OUTCOMES = 500
 """Largest number of outcomes of a draw; an episode ends before one with more."""
@@ -26,8 +26,8 @@ _CLOSE = 1e-9
 
 def check_positions(case: VerifiedGame) -> str:
     """Check positions against states along random episodes: who acts, keys, choices, chances and payoffs."""
-    positions = case.game.positions()
-    if positions is None:
+    positions = positions_of(case.game, None)
+    if type(positions) is StatePositions:
         raise NotApplicable("the game is walked through its states")
     if _are_many(starts(case.game)):
         raise NotApplicable(f"the start of the game has more than {_OUTCOMES} outcomes")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Protocol
+from typing import Any, ClassVar, Protocol
 
 from stratagem.base.errors import BadParameter
 from stratagem.games.base import Seat
@@ -38,6 +38,9 @@ class Step:
 
     def check(self, game: GameDescription, number: int) -> None:
         """Refuse what does not fit the items and steps before this one; `number` is its place among the steps."""
+
+    def look_up(self, game: GameDescription, number: int) -> Any:
+        """Return what the step reads in the description at every move, as `GameDescription.lookups` keeps it."""
 
     def begin(self, state: RoundState) -> None:
         """Do what needs no choice, and set `state.to_act` where seats must choose."""
@@ -253,6 +256,11 @@ class GameDescription:
     def choice_numbers(self) -> dict[str, int]:
         """Numbers of the steps whose choices have a name, by that name."""
         return {step.name: number for number, step in enumerate(self.steps) if step.name}
+
+    @cached_property
+    def lookups(self) -> tuple[Any, ...]:
+        """Result of `look_up` of each step."""
+        return tuple(step.look_up(self, number) for number, step in enumerate(self.steps))
 
     def most_held(self, item: int) -> float:
         """Return a bound of the sum of an item's numbers in all hands, whatever their signs."""

@@ -21,6 +21,8 @@ _TRIES = 20_000
 class RedrawableState(DescribedState):
     """State of a described game, and of its replay for a seat."""
 
+    record_fields = ("logs",)
+
     watcher: Seat = ALL
     """Seat for which the round is played again; -1 in play."""
     expected: tuple[Piece, ...] = ()

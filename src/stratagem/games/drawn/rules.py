@@ -14,7 +14,7 @@ from stratagem.base.named_files import DESCRIPTION_SUFFIX, find_description, sho
 from stratagem.games.base import Seat
 from stratagem.games.choices import Flat
 from stratagem.games.drawn.description import GameDescription
-from stratagem.games.drawn.events import DescribedFacts
+from stratagem.games.drawn.events import DescribedFacts, Event
 from stratagem.games.drawn.reading import TEXT, read_description, read_file, write_description
 from stratagem.games.drawn.resampling import RedrawableState
 from stratagem.games.drawn.state import DescribedRules
@@ -68,14 +68,9 @@ class DescribedGame(DescribedRules):
         known, first = self.description, facts.first
         seats, seat = known.seats, facts.seat
         if not known.forget:
-            seen = "/".join([f"{kind[0]}{who}.{step} {what}" for kind, who, what, step in facts.log])
+            seen = "/".join([_event_key(event, 0, 0) for event in facts.log])
             return f"{ROLES[(seat - first) % seats]} {seat}: {seen}"
-        seen = "/".join(
-            [
-                f"{kind[0]}{who if who < 0 else (who - first) % seats}.{step} {what}"
-                for kind, who, what, step in facts.log
-            ]
-        )
+        seen = "/".join([_event_key(event, first, seats) for event in facts.log])
         return f"{ROLES[(seat - first) % seats]}: {seen}"
 
     def vocabulary(self) -> tuple[str, ...]:
@@ -148,20 +143,18 @@ class WrittenGame(DescribedGame):
                 f"A description of more than {_LONGEST_NAME:,} characters is too long for the name of a game: write it "
                 "into a file, and name that, as in mygame.toml."
             )
-        known = read_description(self.text, self.file or TEXT)  # refused here, not at the first question
-        if self.wording is not None:
-            known = replace(known, wording=self.wording)
-        object.__setattr__(self, "_description", known)
+        _ = self.description  # a mistake is refused here, not at the first question
 
     @classmethod
     def of(cls, description: GameDescription) -> Self:
         """Make the game of a description that is made in Python."""
         return cls(text=write_description(description))
 
-    @property
+    @cached_property
     def description(self) -> GameDescription:
         """Description that the text holds."""
-        return self._description  # type: ignore[attr-defined, no-any-return]
+        known = read_description(self.text, self.file or TEXT)
+        return known if self.wording is None else replace(known, wording=self.wording)
 
     @property
     def title(self) -> tuple[str, str]:
@@ -172,6 +165,13 @@ class WrittenGame(DescribedGame):
 def _entry(word: str) -> str:
     """Return a word as a vocabulary lists it: names of one letter stand for themselves."""
     return word if len(word) == 1 else word.lower()
+
+
+@lru_cache(maxsize=4096)
+def _event_key(event: Event, first: Seat, seats: int) -> str:
+    """Return an event in a key; with `seats`, players count from the first one."""
+    kind, who, what, step = event
+    return f"{kind[0]}{(who - first) % seats if seats and who >= 0 else who}.{step} {what}"
 
 
 @lru_cache(maxsize=4096)

@@ -198,8 +198,10 @@ class DescribedState(State[DescribedFacts]):
 
     def option_of(self, step: int, seat: Seat) -> int | None:
         """Return the latest option that a seat chose in a step; None where it chose none."""
-        made = [choice.option for choice in self.choices if choice.step == step and choice.seat == seat]
-        return made[-1] if made else None
+        for at, by, option in reversed(self.choices):
+            if at == step and by == seat:
+                return option
+        return None
 
     def fork(self, chance: Chance | None = None) -> Self:
         copy = _new(type(self))  # the walk of a tree forks at every node, so no field is set twice

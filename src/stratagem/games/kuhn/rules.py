@@ -44,6 +44,7 @@ class KuhnState(State[KuhnFacts]):
 
     __slots__ = ("cards", "line")
     state_fields = ("cards", "line")
+    record_fields = ()
     game: Kuhn
 
     def __init__(self, game: Kuhn, chance: Chance) -> None:

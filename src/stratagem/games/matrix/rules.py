@@ -39,7 +39,7 @@ class MatrixState(State[MatrixFacts]):
     """The moves so far of the rounds that counted."""
 
     __slots__ = ("moves",)
-    state_fields = ("moves",)
+    state_fields = record_fields = ("moves",)
     game: MatrixGame
 
     def __init__(self, game: MatrixGame, chance: Chance) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 from stratagem.games.base import Seat
 from stratagem.games.drawn.description import GameDescription, RoundState, Step
@@ -35,6 +35,15 @@ class Option:
     """True if the player is out of the round by it."""
     needs: tuple[str, ...] = ()
     """Values of an item, one of which the player must hold; empty for everybody."""
+
+
+class _ChoiceEvents(NamedTuple):
+    """Events of a choice by seat and option, and the item that options need."""
+
+    plays: list[list[Event]]
+    hides: list[list[Event]]
+    needs: tuple[int, tuple[str, ...]] | None
+    """Number of the item, and the name of the value of each of its faces; None where no option needs any."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +96,17 @@ class Choose(Step):
                     "options", f"an option that needs {', '.join(sorted(needed))}, which not all are values,"
                 )
 
+    def look_up(self, game: GameDescription, number: int) -> _ChoiceEvents:
+        plays, hides = (
+            [[Event(kind, seat, word, number) for word in self.labels] for seat in range(game.seats)]
+            for kind in ("plays", "hides")
+        )
+        if not self._has_needs:
+            return _ChoiceEvents(plays, hides, None)
+        item = item_number(game, self, "needs_item", self.needs_item)
+        kind = game.items[item]
+        return _ChoiceEvents(plays, hides, (item, tuple(str(kind.values[rank]) for rank in kind.ranks)))
+
     def begin(self, state: RoundState) -> None:
         seats = seats_of(state, self.by)
         state.to_act = tuple(sorted(seats)) if self.together else seats[:1]
@@ -94,13 +114,12 @@ class Choose(Step):
     def legal(self, state: RoundState, seat: Seat) -> tuple[str, ...]:
         if not self._has_needs:
             return self.labels
-        description = state.game.description
-        number = item_number(description, self, "needs_item", self.needs_item)
-        item = description.items[number]
-        held = {str(item.values[item.ranks[piece.face]]) for piece in state.hands[seat] if piece.item == number}
-        return tuple(option.word for option in self.options if not option.needs or held & {*option.needs})
+        number, names = state.game.description.lookups[state.at].needs
+        held = {names[piece.face] for piece in state.hands[seat] if piece.item == number}
+        return tuple([option.word for option in self.options if not option.needs or not held.isdisjoint(option.needs)])
 
     def play(self, state: RoundState, actions: Mapping[Seat, str]) -> None:
+        known: _ChoiceEvents = state.game.description.lookups[state.at]
         made = [(seat, actions[seat]) for seat in state.order if seat in actions]
         for seat, action in made:
             number = self._numbers[action]
@@ -111,9 +130,9 @@ class Choose(Step):
             elif option.cost:
                 state.pay(seat, -option.cost)
             if self.seen != "at once":
-                state.tell(Event("hides", seat, action, state.at), to=seat)
+                state.tell(known.hides[seat][number], to=seat)
             else:
-                state.tell(Event("plays", seat, action, state.at))
+                state.tell(known.plays[seat][number])
             if option.leaves:
                 state.leave(seat)
         state.memory = (*state.memory, *[seat for seat, _ in made])
@@ -128,11 +147,10 @@ class Choose(Step):
 
     def show_choices(self, state: RoundState, at: int) -> None:
         """Show all choices of the step, whose number is `at`, to those who did not make them."""
-        events = [
-            Event("plays", choice.seat, self.labels[choice.option], at) for choice in state.choices if choice.step == at
-        ]
+        known: _ChoiceEvents = state.game.description.lookups[at]
+        events = [(by, known.plays[by][option]) for step, by, option in state.choices if step == at]
         state.logs = tuple(
-            [(*log, *[event for event in events if event.seat != seat]) for seat, log in enumerate(state.logs)]
+            [(*log, *[event for by, event in events if by != seat]) for seat, log in enumerate(state.logs)]
         )
 
     @cached_property

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import ClassVar
+from itertools import chain
+from typing import ClassVar, NamedTuple
 
 from stratagem.games.base import Seat
 from stratagem.games.drawn.description import GameDescription, RoundState, Step
@@ -15,6 +15,21 @@ from stratagem.games.drawn.steps.dealing import check_words
 from stratagem.games.drawn.wordings import Words
 
 _MOST_CLAIMS = 40
+
+
+class _ClaimList(NamedTuple):
+    """Claims of a step, and the item that they are about."""
+
+    claims: tuple[str, ...]
+    """All claims, from the lowest on."""
+    answers: tuple[tuple[str, ...], ...]
+    """Actions after each claim."""
+    item: int
+    ranks: tuple[int, ...]
+    """Place of the value of each face."""
+    num_values: int
+    wild: int | None
+    """Place of the value that counts as every value."""
 
 
 @dataclass(frozen=True)
@@ -60,19 +75,22 @@ class CountClaim(Step):
         item = item_number(game, self, "item", self.item)
         return sum(step.num_cards(game, item) for step in game.steps[:number] if step.do == "deal")
 
-    def _claims(self, state: RoundState) -> tuple[str, ...]:
-        description = state.game.description
-        item = description.items[item_number(description, self, "item", self.item)]
-        return _list_claims(self.claim_word, self._num_pieces(description, state.at), item.values)
+    def look_up(self, game: GameDescription, number: int) -> _ClaimList:
+        place = item_number(game, self, "item", self.item)
+        item, most = game.items[place], self._num_pieces(game, number)
+        claims = tuple(
+            write_claim(self.claim_word, count, value) for count in range(1, most + 1) for value in item.values
+        )
+        answers = tuple((*claims[claim + 1 :], self.doubt_word) for claim in range(len(claims)))
+        wild = [*map(str, item.values)].index(self.wild) if self.wild else None
+        return _ClaimList(claims, answers, place, item.ranks, len(item.values), wild)
 
     def begin(self, state: RoundState) -> None:
         state.to_act = seats_of(state, "each")[:1]
 
     def legal(self, state: RoundState, seat: Seat) -> tuple[str, ...]:
-        claims = self._claims(state)
-        if not state.memory:
-            return claims
-        return (*claims[state.memory[0] + 1 :], self.doubt_word)
+        known: _ClaimList = state.game.description.lookups[state.at]
+        return known.answers[state.memory[0]] if state.memory else known.claims
 
     def play(self, state: RoundState, actions: Mapping[Seat, str]) -> None:
         ((seat, action),) = actions.items()
@@ -83,19 +101,18 @@ class CountClaim(Step):
             state.pay(winner, self.stake)
             state.pay(loser, -self.stake)
             return
-        state.memory = self._claims(state).index(action), seat
+        known: _ClaimList = state.game.description.lookups[state.at]
+        state.memory = known.claims.index(action), seat
         left = seats_of(state, "each")
         state.to_act = (left[(left.index(seat) + 1) % len(left)],)
 
     def _holds(self, state: RoundState, claim: int) -> bool:
         """Return whether at least as many pieces show the claimed value as the claim says."""
-        number = item_number(state.game.description, self, "item", self.item)
-        item = state.game.description.items[number]
-        least, rank = claim // len(item.values) + 1, claim % len(item.values)
-        pieces = [*state.open, *(piece for hand in state.hands for piece in hand)]
-        shown = [item.ranks[piece.face] for piece in pieces if piece.item == number]
-        wild = [*map(str, item.values)].index(self.wild) if self.wild else rank
-        return sum(value in (rank, wild) for value in shown) >= least
+        known: _ClaimList = state.game.description.lookups[state.at]
+        more, rank = divmod(claim, known.num_values)
+        counted = (rank, known.wild)
+        pieces = [*state.open, *chain.from_iterable(state.hands)]
+        return sum([item == known.item and known.ranks[face] in counted for item, face in pieces]) > more
 
     def most_paid(self, game: GameDescription) -> tuple[float, float]:
         return -self.stake, self.stake
@@ -116,12 +133,6 @@ class CountClaim(Step):
             words.say("claim.doubt", doubt=self.doubt_word),
             words.say("claim.stake", stake=words.amount(self.stake)),
         ]
-
-
-@lru_cache(maxsize=256)
-def _list_claims(word: str, most: int, values: tuple[str | int, ...]) -> tuple[str, ...]:
-    """Return all claims about up to `most` pieces, from the lowest on."""
-    return tuple(write_claim(word, number, value) for number in range(1, most + 1) for value in values)
 
 
 def write_claim(word: str, number: int, value: str | int) -> str:

@@ -68,12 +68,17 @@ class Offer(Step):
     def _offers(self, turn: int) -> tuple[str, ...]:
         return tuple(f"{self.offer_word} {part}" for part in range(0, int(self._left(turn)) + 1, self.step))
 
+    def look_up(self, game: GameDescription, number: int) -> list[tuple[str, ...]]:
+        """Return the offers of each turn."""
+        return [self._offers(turn) for turn in range(self.turns)]
+
     def begin(self, state: RoundState) -> None:
         state.memory, state.to_act = (0, -1), () if True in state.out else state.order[:1]
 
     def legal(self, state: RoundState, seat: Seat) -> tuple[str, ...]:
         turn, waiting = state.memory
-        return self._offers(turn) if waiting < 0 else (self.accept_word, self.reject_word)
+        offers: list[tuple[str, ...]] = state.game.description.lookups[state.at]
+        return offers[turn] if waiting < 0 else (self.accept_word, self.reject_word)
 
     def play(self, state: RoundState, actions: Mapping[Seat, str]) -> None:
         ((seat, action),) = actions.items()
@@ -81,7 +86,8 @@ class Offer(Step):
         state.tell(Event("plays", seat, action, state.at))
         other = next(other for other in state.order if other != seat)
         if waiting < 0:
-            state.memory, state.to_act = (turn, self._offers(turn).index(action) * self.step), (other,)
+            offers: list[tuple[str, ...]] = state.game.description.lookups[state.at]
+            state.memory, state.to_act = (turn, offers[turn].index(action) * self.step), (other,)
         elif action == self.accept_word:
             self._pay(state, seat, float(waiting))
             self._pay(state, other, self._left(turn) - waiting)

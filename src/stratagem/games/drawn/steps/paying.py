@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 from stratagem.games.base import Seat
 from stratagem.games.drawn.description import GameDescription, RoundState, Step
+from stratagem.games.drawn.events import ALL
 from stratagem.games.drawn.steps.base import (
     check_worth,
     item_number,
@@ -21,6 +22,8 @@ from stratagem.games.drawn.steps.choosing import Choose, is_number
 from stratagem.games.drawn.wordings import ROLES, Words
 
 _MOST_CELLS = 64
+_Worth = tuple[int, tuple[float, ...]]
+"""Item that multiplies an amount, and the numbers of its faces."""
 
 
 @dataclass(frozen=True)
@@ -43,26 +46,30 @@ class Split(Step):
         if self.worth:
             check_worth(game, self, "worth", self.worth, number)
 
+    def look_up(self, game: GameDescription, number: int) -> tuple[int, list[float], _Worth | None]:
+        """Return the step of the demands, their amounts, and what multiplies them."""
+        worth = None
+        if self.worth:
+            item = item_number(game, self, "worth", self.worth)
+            worth = item, game.items[item].numbers
+        return *_chosen_amounts(game, self, "demand", self.demand, number), worth
+
     def begin(self, state: RoundState) -> None:
-        description = state.game.description
+        worth: _Worth | None = state.game.description.lookups[state.at][2]
         made = self._demands(state, state.at)
         fits = sum(made.values()) <= self.sum
         for seat, demand in made.items():
             factor = 1.0
-            if self.worth and fits:
-                item = item_number(description, self, "worth", self.worth)
-                held = [piece.face for piece in state.hands[seat] if piece.item == item]
-                factor = sum(description.items[item].numbers[face] for face in held)
+            if worth is not None and fits:
+                item, numbers = worth
+                factor = sum([numbers[piece.face] for piece in state.hands[seat] if piece.item == item])
             state.pay(seat, demand * factor if fits else self.else_pays)
 
     def _demands(self, state: RoundState, number: int) -> dict[Seat, float]:
         """Return the demands of those who are left."""
-        description = state.game.description
-        place = step_of_choice(description, self, "demand", self.demand, number)
-        step = description.steps[place]
-        assert isinstance(step, Choose)
+        place, amounts, _ = state.game.description.lookups[number]
         made = {seat: state.option_of(place, seat) for seat in seats_of(state, "each")}
-        return {seat: float(step.options[option].word) for seat, option in made.items() if option is not None}
+        return {seat: amounts[option] for seat, option in made.items() if option is not None}
 
     def lost_share(self, state: RoundState, number: int) -> float:
         return float(sum(self._demands(state, number).values()) > self.sum)
@@ -106,6 +113,10 @@ class GiftPool(Step):
         if not 0 < self.factor <= 100:
             raise self.refuse("factor", "a factor that is not above 0 and at most 100")
 
+    def look_up(self, game: GameDescription, number: int) -> tuple[int, list[float]]:
+        """Return the step of the gifts, and the amounts that one may give."""
+        return _chosen_amounts(game, self, "gift", self.gift, number)
+
     def begin(self, state: RoundState) -> None:
         gifts, _ = self._gifts(state, state.at)
         for seat, gift in enumerate(gifts):
@@ -113,12 +124,8 @@ class GiftPool(Step):
 
     def _gifts(self, state: RoundState, number: int) -> tuple[list[float], list[float]]:
         """Return the gifts of all seats, and the amounts that one may give."""
-        description = state.game.description
-        place = step_of_choice(description, self, "gift", self.gift, number)
-        step = description.steps[place]
-        assert isinstance(step, Choose)
-        amounts = [float(option.word) for option in step.options]
-        made = [state.option_of(place, seat) for seat in range(description.seats)]
+        place, amounts = state.game.description.lookups[number]
+        made = [state.option_of(place, seat) for seat in range(len(state.out))]
         return [0.0 if option is None else amounts[option] for option in made], amounts
 
     def lost_share(self, state: RoundState, number: int) -> float:
@@ -137,6 +144,17 @@ class GiftPool(Step):
 
     def rules(self, game: GameDescription, words: Words) -> list[str]:
         return [words.say("pool.shared", gift=self.gift, factor=f"{self.factor:g}")]
+
+
+class _Dimension(NamedTuple):
+    """Dimension of a table."""
+
+    role: int | None
+    """Place of the player in the order of the round; None for an open piece."""
+    item: int | None
+    """Item whose value counts; None for a choice."""
+    step: int
+    """Step of the choice."""
 
 
 @dataclass(frozen=True)
@@ -206,6 +224,15 @@ class PayoffTable(Step):
         labels = [self._labels(game, name, number)[place] for name, place in zip(self.over, cell, strict=True)]
         return ", ".join(labels)
 
+    def look_up(self, game: GameDescription, number: int) -> list[_Dimension]:
+        found = []
+        for name in self.over:
+            role, _, what = name.partition(".")
+            item = game.item_numbers.get(what)
+            step = -1 if item is not None else step_of_choice(game, self, "over", what, number)
+            found.append(_Dimension(None if role == "all" else ROLES.index(role), item, step))
+        return found
+
     def begin(self, state: RoundState) -> None:
         for seat, amount in zip(state.order, self._payoffs(state, state.at), strict=False):
             state.pay(seat, float(amount))
@@ -213,8 +240,8 @@ class PayoffTable(Step):
     def _payoffs(self, state: RoundState, number: int) -> tuple[float, ...]:
         """Return the amounts of the round's cell; none where a player of the table is out or has not chosen."""
         cell: list[int] = []
-        for name in self.over:
-            place = self._place(state, name, number)
+        for dimension in state.game.description.lookups[number]:
+            place = self._place(state, dimension)
             if place is None:
                 return ()
             cell.append(place)
@@ -224,29 +251,24 @@ class PayoffTable(Step):
     def lost_share(self, state: RoundState, number: int) -> float:
         game = state.game.description
         # players choose among the cells of the values that were dealt
-        places = [
-            self._place(state, one, number) if one.partition(".")[2] in game.item_numbers else None for one in self.over
-        ]
+        places = [None if one.item is None else self._place(state, one) for one in game.lookups[number]]
         sizes = [len(self._labels(game, name, number)) for name in self.over]
         cells = product(
             *(range(size) if place is None else (place,) for size, place in zip(sizes, places, strict=True))
         )
         return share_lost(sum(self._payoffs(state, number)), [sum(self._find(cell)) for cell in cells])
 
-    def _place(self, state: RoundState, name: str, number: int) -> int | None:
+    def _place(self, state: RoundState, dimension: _Dimension) -> int | None:
         """Return the place of the round in a dimension; None where a player is out or has not chosen."""
-        description = state.game.description
-        role, _, what = name.partition(".")
-        held = state.open
-        if role != "all":
-            seat = state.order[ROLES.index(role)]
-            if state.out[seat]:
-                return None
-            held = state.hands[seat]
-        for place, item in enumerate(description.items):
-            if item.name == what:
-                return next((item.ranks[piece.face] for piece in held if piece.item == place), None)
-        return state.option_of(step_of_choice(description, self, "over", what, number), seat)
+        role, item, step = dimension
+        seat = ALL if role is None else state.order[role]
+        if role is not None and state.out[seat]:
+            return None
+        if item is None:
+            return state.option_of(step, seat)
+        held = state.open if role is None else state.hands[seat]
+        ranks = state.game.description.items[item].ranks
+        return next((ranks[piece.face] for piece in held if piece.item == item), None)
 
     def _cells(self, game: GameDescription) -> Iterator[tuple[tuple[str, ...], tuple[float, ...]]]:
         number = game.steps.index(self)
@@ -288,6 +310,14 @@ def check_numbers(game: GameDescription, step: Step, field: str, name: str, numb
         or not all(is_number(option.word) for option in other.options)
     ):
         raise step.refuse(field, f"the choice {name!r}, which is not one of numbers by every player,")
+
+
+def _chosen_amounts(game: GameDescription, step: Step, field: str, name: str, number: int) -> tuple[int, list[float]]:
+    """Return the number of the step in which players choose among numbers, and these."""
+    place = step_of_choice(game, step, field, name, number)
+    other = game.steps[place]
+    assert isinstance(other, Choose)
+    return place, [float(option.word) for option in other.options]
 
 
 def _join(names: list[str]) -> str:

@@ -56,10 +56,14 @@ class Showdown(Step):
         if "suit" in self.order and not game.items[item].suits:
             raise self.refuse("order", f"suits, which the item {self.item} does not have,")
 
+    def look_up(self, game: GameDescription, number: int) -> int:
+        """Return the item of the hands."""
+        return item_number(game, self, "item", self.item)
+
     def begin(self, state: RoundState) -> None:
         left = seats_of(state, "each")
         if len(left) > 1 and self.shown:
-            number = item_number(state.game.description, self, "item", self.item)
+            number: int = state.game.description.lookups[state.at]
             faces = state.game.description.items[number].faces
             for seat in left:
                 for piece in state.hands[seat]:
@@ -79,7 +83,7 @@ class Showdown(Step):
 
     def _rank(self, state: RoundState, seat: Seat) -> tuple[float, ...]:
         """Return the rank of a hand; larger is better."""
-        number = item_number(state.game.description, self, "item", self.item)
+        number = state.game.description.lookups[state.at]
         item = state.game.description.items[number]
         own = [piece.face for piece in state.hands[seat] if piece.item == number]
         common = [piece.face for piece in state.open if piece.item == number]
@@ -156,6 +160,11 @@ class Sale(Step):
         assert isinstance(step, Choose)
         return self.amounts or tuple(float(option.word) for option in step.options)
 
+    def look_up(self, game: GameDescription, number: int) -> tuple[int, tuple[float, ...], int, tuple[float, ...]]:
+        """Return the step of the bids, their amounts, and the item of the worth with its numbers."""
+        place, item = step_of_choice(game, self, "bid", self.bid, number), item_number(game, self, "item", self.item)
+        return place, self._bids(game.steps[place]), item, game.items[item].numbers
+
     def begin(self, state: RoundState) -> None:
         bids, winners, own = self._outcome(state, state.at)
         second = sorted(bids.values())[-2] if len(bids) > 1 else self.reserve
@@ -172,15 +181,12 @@ class Sale(Step):
 
     def _outcome(self, state: RoundState, number: int) -> tuple[dict[Seat, float], list[Seat], list[float]]:
         """Return the bids of those who are left, the seats with the highest, and the worth of the thing by seat."""
-        description = state.game.description
-        place = step_of_choice(description, self, "bid", self.bid, number)
-        amounts, item = self._bids(description.steps[place]), item_number(description, self, "item", self.item)
-        numbers = description.items[item].numbers
+        place, amounts, item, numbers = state.game.description.lookups[number]
         made = {seat: state.option_of(place, seat) for seat in seats_of(state, "each")}
         bids = {seat: amounts[option] for seat, option in made.items() if option is not None}
         top = max(bids.values(), default=-1.0)
         winners = [seat for seat, bid in bids.items() if bid == top and top >= self.reserve]
-        own = [sum(numbers[piece.face] for piece in hand if piece.item == item) for hand in state.hands]
+        own = [sum([numbers[piece.face] for piece in hand if piece.item == item]) for hand in state.hands]
         return bids, winners, own
 
     def lost_share(self, state: RoundState, number: int) -> float:
