@@ -209,18 +209,20 @@ def reply_oracle(game: Game[Any], player: Player, budget: int = QUICK) -> Oracle
     return oracle.with_forfeits if may_fail and can_forfeit(game) else oracle
 
 
-_oracles: OrderedDict[Hashable, Oracle] = OrderedDict()
+_recent_oracles: OrderedDict[Hashable, Oracle] = OrderedDict()
 """Cached oracles, the one that was used last at the end."""
 
 
 def _cached_oracle(game: Game[Any], budget: int, one_round: bool) -> Oracle:
     key = game, budget, one_round
-    if key not in _oracles:
-        _oracles[key] = Oracle(tree_of(game, budget, one_round=one_round))
-    _oracles.move_to_end(key)
-    while len(_oracles) > _CACHED and sum(len(oracle.tree) for oracle in _oracles.values()) > _CACHED_NODES:
-        _oracles.popitem(last=False)
-    return _oracles[key]
+    if key not in _recent_oracles:
+        _recent_oracles[key] = Oracle(tree_of(game, budget, one_round=one_round))
+    _recent_oracles.move_to_end(key)
+    while (
+        len(_recent_oracles) > _CACHED and sum(len(oracle.tree) for oracle in _recent_oracles.values()) > _CACHED_NODES
+    ):
+        _recent_oracles.popitem(last=False)
+    return _recent_oracles[key]
 
 
 def tree_or_induction(game: Game[Any], player: Player, budget: int) -> Oracle | None:
