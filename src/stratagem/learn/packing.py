@@ -121,7 +121,8 @@ class _NextPack:
 
     def add(self, unit: Sequence[int]) -> bool:
         """Add examples; if they do not fit beside others, add nothing and return False."""
-        longest = max(self._longest, *(len(self._texts.texts[self._texts.numbers[number]]) for number in unit))
+        texts = {self._texts.numbers[number] for number in unit}
+        longest = max(self._longest, *(len(self._texts.texts[text]) for text in texts))
         size = self._size + self._added_tokens(unit)
         if self.members and size > (max(self._budget, 2 * longest) if self._share else self._budget):
             return False
@@ -151,12 +152,12 @@ def read(example: Example) -> Ids:
 
 
 def _units(texts: BatchTexts) -> Iterator[list[int]]:
-    """Yield the examples that must stay together, in the order of their texts."""
-    pairs: dict[object, list[int]] = {}
+    """Yield the examples that stay together, pairs and those of one text, in the order of their texts."""
+    units: dict[object, list[int]] = {}
     for number in sorted(range(len(texts.numbers)), key=texts.numbers.__getitem__):
         pair = texts.pairs[number]
-        pairs.setdefault(("alone", number) if pair is None else ("pair", pair), []).append(number)
-    yield from pairs.values()
+        units.setdefault(("text", texts.numbers[number]) if pair is None else ("pair", pair), []).append(number)
+    yield from units.values()
 
 
 def tree(texts: BatchTexts, group: Sequence[int], *, share: bool = True) -> Pack:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -101,7 +101,8 @@ def merge(parts: Sequence[RolloutBatch]) -> RolloutBatch:
     examples = [example for part in parts for example in part.examples]
     terms = frozenset[str]().union(*(part.terms for part in parts))
     divisor = float(max(1, len(examples)))
-    whole = [_with_terms(example, terms).with_row(divisor=divisor) for example in examples]
+    columns = sorted(TERM + name for name in terms)
+    whole = [_with_columns(example, columns).with_row(divisor=divisor) for example in examples]
     counts = Counter[str]()
     for part in parts:
         counts.update(part.counts)  # a sum of counters would lose the zeros
@@ -111,9 +112,9 @@ def merge(parts: Sequence[RolloutBatch]) -> RolloutBatch:
     return RolloutBatch(whole, metrics, episodes, dict(counts), terms, terms - active)
 
 
-def _with_terms(example: Example, terms: Iterable[str]) -> Example:
-    """Return the example with 0 for the reward terms that it lacks."""
-    missing = sorted(name for name in terms if TERM + name not in example.columns)
+def _with_columns(example: Example, columns: Sequence[str]) -> Example:
+    """Return the example with 0 in the columns that it lacks."""
+    missing = [name for name in columns if name not in example.columns]
     if not missing:
         return example
-    return example.with_columns(**{TERM + name: (0.0,) * len(example.loss_positions) for name in missing})
+    return example.with_columns(**dict.fromkeys(missing, (0.0,) * len(example.loss_positions)))

@@ -140,7 +140,10 @@ class TransformersEngine(LocalEngine):
         # few prompts at a time would cost a pass each; rows of one length cannot be joined at all
         if self._live and (not self.reader.ragged or 2 * room < self.rows):
             return []
-        order = sorted(self._waiting, key=lambda t: (self._waiting[t].adapter, self._waiting[t].prompt.tokens))
+        alike: dict[AdapterText, list[int]] = {}  # many requests have one prompt, and to compare prompts takes long
+        for ticket, request in self._waiting.items():
+            alike.setdefault(AdapterText(request.adapter, request.prompt.tokens), []).append(ticket)
+        order = [ticket for text in sorted(alike) for ticket in alike[text]]
         replies = [Reply(self._waiting.pop(ticket), ticket) for ticket in order[:room]]
         for reply in replies:
             reply.take_forced()
@@ -170,26 +173,26 @@ class TransformersEngine(LocalEngine):
         """Draw first tokens after the prompts, and open rows for the replies that are not over."""
         self.reader.park()
         texts = [reply.text for reply in replies]
-        distinct = list(dict.fromkeys(texts))
-        logits = self.reader.read(distinct, self._ahead_of(replies, texts))
-        row_of = {text: row for row, text in enumerate(distinct)}
+        row_of: dict[AdapterText, int] = {}
+        rows = [row_of.setdefault(text, len(row_of)) for text in texts]
+        logits = self.reader.read(list(row_of), self._ahead_of(replies, rows))
         for reply in replies:
             reply.pending.clear()
-        self._draw(logits, [(reply, row_of[text]) for reply, text in zip(replies, texts, strict=True)])
+        self._draw(logits, list(zip(replies, rows, strict=True)))
         reached = self._draw_known(replies, texts)
         going = [(reply, text) for reply, text in zip(replies, reached, strict=True) if self._stays(reply)]
         self.reader.open([text for _, text in going])
         self._live += [reply for reply, _ in going]
 
-    def _ahead_of(self, replies: Sequence[Reply], texts: Sequence[AdapterText]) -> list[Branches]:
-        """Return what to read ahead after each distinct text; nothing where several replies begin with it."""
+    def _ahead_of(self, replies: Sequence[Reply], rows: Sequence[int]) -> list[Branches]:
+        """Return what to read ahead after the text of each row; nothing where several replies begin with it."""
         saved = PASS / len(replies)  # a row's share, since a pass serves all of them
         if not self.reader.ragged:
             return []
-        by_text: dict[AdapterText, list[Reply]] = {}
-        for reply, text in zip(replies, texts, strict=True):
-            by_text.setdefault(text, []).append(reply)
-        return [branches_of(some[0], saved) if len(some) == 1 else NONE for some in by_text.values()]
+        by_row: dict[int, list[Reply]] = {}
+        for reply, row in zip(replies, rows, strict=True):
+            by_row.setdefault(row, []).append(reply)
+        return [branches_of(some[0], saved) if len(some) == 1 else NONE for some in by_row.values()]
 
     def _draw_known(self, replies: Sequence[Reply], texts: Sequence[AdapterText]) -> list[AdapterText]:
         """Draw on as long as the logits were read ahead, and return the text of each reply that was read."""

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from stratagem.base.cache import cached_folder
 from stratagem.language.models.drawn import Size, draw_model, llama
-from stratagem.language.models.tiny_tokenizer import texts_digest, train_tokenizer
+from stratagem.language.models.tiny_tokenizer import DIGEST, train_tokenizer
 
 VERSION = 1
 """Version of the models; raised when a new one would differ from a cached one."""
@@ -21,7 +21,7 @@ _SEED = 20
 
 def base_folder(name: str) -> Path:
     """Return the folder of a model, made if it is not cached."""
-    return cached_folder(f"{name}-v{VERSION}-{texts_digest()}", lambda folder: _make(SIZES[name], folder))
+    return cached_folder(f"{name}-v{VERSION}-{DIGEST}", lambda folder: _make(SIZES[name], folder))
 
 
 def _make(size: Size, folder: Path) -> None:

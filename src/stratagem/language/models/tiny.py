@@ -12,7 +12,7 @@ from typing import Any
 from stratagem.base.cache import cached_folder
 from stratagem.language.models.bpe import BOS, CONTEXT, EOS, PAD, SPECIAL
 from stratagem.language.models.drawn import draw_model
-from stratagem.language.models.tiny_tokenizer import texts_digest, train_tokenizer
+from stratagem.language.models.tiny_tokenizer import DIGEST, train_tokenizer
 
 VERSION = 1
 """Version of the models; raised when a new one would differ from a cached one."""
@@ -35,7 +35,7 @@ _SHARED: dict[str, Any] = {
 
 def tiny_folder(kind: str) -> Path:
     """Return the folder of a tiny model, made if it is not cached."""
-    return cached_folder(f"{kind}-v{VERSION}-{texts_digest()}", lambda folder: make_files(kind, folder))
+    return cached_folder(f"{kind}-v{VERSION}-{DIGEST}", lambda folder: make_files(kind, folder))
 
 
 def make_files(kind: str, folder: Path) -> None:

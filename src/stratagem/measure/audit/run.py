@@ -13,6 +13,7 @@ from typing import Any
 
 from stratagem.base.errors import CannotCompute, StratagemError
 from stratagem.base.files import write_file
+from stratagem.base.garbage import rare_collection
 from stratagem.base.manifest import drop_digests, write_digests
 from stratagem.base.provenance import provenance
 from stratagem.language.engines.outcomes import counting_outcomes
@@ -97,6 +98,7 @@ def open_folder(out: Path, plan: AuditPlan) -> None:
     write_file(out / PLAN, json.dumps(settings, indent=1) + "\n")
 
 
+@rare_collection()
 def run_audit(
     plan: AuditPlan,
     out: Path | None = None,

@@ -98,11 +98,11 @@ def replies_in(task: Task, episodes: Iterator[Episode]) -> Replies:
     The rotations of a deal have the same dice: their replies at one turn depend on each other, in other sets, too. The
     one that counts is drawn, so that each seat has its share.
     """
-    knowledge = knowledge_of(task)
+    knowledge, agent = knowledge_of(task), task.agent.name
     found: dict[tuple[int, int, int], list[tuple[Hashable, RecordedAction]]] = defaultdict(list)
     for episode in episodes:
         for row in last_attempts(episode):
-            if episode.players[row.seat].rpartition("@")[0] == task.agent.name and not is_unanswered(row):
+            if episode.players[row.seat].rpartition("@")[0] == agent and not is_unanswered(row):
                 known = knowledge.of(row.seat, row.round, row.state_key, row.info_key)
                 reply = RecordedAction(row.action or _ILLEGAL, episode.id)
                 found[episode.key, row.slot, row.turn].append((known, reply))
