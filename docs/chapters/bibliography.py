@@ -41,7 +41,7 @@ class Work(NamedTuple):
         """The work in a sentence."""
         link = f"[arXiv:{self.arxiv}](https://arxiv.org/abs/{self.arxiv})" if self.arxiv else ""
         places = ", ".join(filter(None, (self.published_in, link)))
-        return f"{self.authors}, {self.year}. {self.title}. {places}."
+        return ". ".join(filter(None, (f"{self.authors}, {self.year}", self.title, places))) + "."
 
 
 def read_works() -> list[Work]:

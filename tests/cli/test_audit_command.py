@@ -131,8 +131,11 @@ def test_two_audits_are_compared(audited, run, folder):
     status, printed, _ = run("compare", folder / "passive", folder / "passive" / "card.json")
     assert status == 0
     assert "No figure changed beyond its limits." in printed
-    status, _, said = run("compare", folder / "passive", folder / "nothing")
-    assert (status, "There is no card of an audit" in said) == (2, True)
+    nothing = folder / "nothing"
+    for lost in (nothing, nothing / "card.json"):
+        status, _, said = run("compare", folder / "passive", lost)
+        assert status == 2
+        assert said == f"There is no audit at {lost}: stratagem audit PLAYER --out {nothing} makes one."
 
 
 def test_a_card_that_is_none_is_refused(run, tmp_path):

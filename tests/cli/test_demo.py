@@ -96,6 +96,14 @@ def test_help_of_a_command_shows_a_use_that_its_parser_reads(name):
         assert any(read.get_parameter_source(one).name == "COMMANDLINE" for one in read.params)
 
 
+def test_runs_of_the_examples_are_those_that_the_example_of_train_makes():
+    """So each works in the folder where the first was copied; the demo names the same command."""
+    made = {word for row in COMMANDS.values() for word in re.findall(r"--out (runs/\S+)", row.example)}
+    named = {word for row in COMMANDS.values() for word in re.findall(r"\bruns/[\w-]+", row.example)}
+    assert named == made == {"runs/demo", "runs/kuhn-held"}
+    assert f"stratagem train {COMMANDS['train'].example}" in NEXT
+
+
 @pytest.mark.runs
 def test_examples_of_the_help_run_one_after_another_beside_a_run(tmp_path, monkeypatch, run):
     shutil.copytree(RUN, tmp_path / "runs" / "demo")

@@ -1,5 +1,6 @@
 """Commands of a plain install: each works or names its extra in one sentence; nothing ends with a traceback."""
 
+import os
 import re
 import subprocess
 import sys
@@ -73,15 +74,18 @@ OTHERS = {"serve", "view", "compare", "collusion", "leaderboard", "new", "steps"
 def printed(tmp_path_factory):
     modules = " ".join(name for names in MODULES.values() for name in names)
     lines = [*WORKS.values(), *(line for line, _ in NEEDS.values())]
+    lists = tmp_path_factory.mktemp("lists")  # a fixture of a module runs before a test gets lists of its own
     done = subprocess.run(
         [sys.executable, "-c", PLAIN, modules, *lines],
         cwd=tmp_path_factory.mktemp("plain"),
+        env={**os.environ, "STRATAGEM_CONFIG": str(lists)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
         check=False,
     )
     assert done.returncode == 0, done.stdout[-2000:]
+    assert list(lists.iterdir()), "`trust .` has written to the lists of who runs the tests"
     parts = re.split(r"^\$ (.*)\n", done.stdout, flags=re.MULTILINE)[1:]
     return dict(zip(parts[::2], parts[1::2], strict=True))
 

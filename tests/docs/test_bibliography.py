@@ -32,7 +32,7 @@ def test_every_citation_has_an_entry_and_every_entry_is_cited():
         ("by fictitious play (Brown\n    1951): it", ["Brown 1951"]),
         ("# that of Bell and\n# McCaffrey (2002), CR2", ["Bell and McCaffrey 2002"]),
         ("GRPO (Shao et al. 2024), Bradley and Terry's (1952) model", ["Shao et al. 2024", "Bradley and Terry 1952"]),
-        ("(UCT, Kocsis and Szepesvari 2006; von Stengel 1996)", ["Kocsis and Szepesvari 2006", "von Stengel 1996"]),
+        ("(UCT, Kocsis and Szepesvári 2006; von Stengel 1996)", ["Kocsis and Szepesvári 2006", "von Stengel 1996"]),
         ("in Spring 1903 and in January, 10 of 1900", []),
     ],
 )
@@ -63,3 +63,10 @@ def test_page_leads_from_a_work_to_its_modules_and_pages():
     assert "`learn.losses.kto`" in lines["Ethayarajh et al. 2024"]
     assert "(../explanation/shaping.md)" in lines["Foerster et al. 2018a"]
     assert "https://arxiv.org/abs/1709.04326" in lines["Foerster et al. 2018a"]
+
+
+def test_entry_of_a_work_without_a_known_place_ends_after_its_title():
+    work = chapter.Work("Frean 1994", "M. Frean", "The prisoner's dilemma without synchrony")
+    assert work.entry == "M. Frean, 1994. The prisoner's dilemma without synchrony."
+    assert work._replace(published_in="Nature 1").entry.endswith("synchrony. Nature 1.")
+    assert ". ." not in chapter.bibliography()

@@ -198,6 +198,21 @@ def test_name_of_another_library_is_answered_with_the_name_here():
                 make_player(name, GAMES["kuhn"])
 
 
+@pytest.mark.parametrize(
+    ("name", "ours"),
+    [
+        ("Tit For Tat", "TitForTat"),
+        ("Win-Stay Lose-Shift", "Pavlov"),
+        ("ZD-Extort-2", "ExtortZD"),
+        ("Soft Go By Majority", "SoftMajority"),
+        ("firm but fair", "FirmButFair"),
+    ],
+)
+def test_name_in_several_words_is_answered_with_the_name_here(name, ours):
+    with pytest.raises(UnknownName, match=f"it is called {ours} here"):
+        make_player(name, GAMES["ipd"])
+
+
 def test_the_folder_of_a_run_is_answered_with_the_name_of_its_player(tmp_path):
     (tmp_path / "run.json").write_text("{}")
     with pytest.raises(BadParameter, match=f"is the folder of a run: its trained model is the player run:{tmp_path}."):

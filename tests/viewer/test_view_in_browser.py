@@ -5,8 +5,9 @@ from urllib.parse import quote
 
 import pytest
 from browser import faults_of_accessibility
-from shown_folder import HOSTILE, Parrot, add_step
+from shown_folder import HOSTILE, Parrot, add_step, episodes_of
 
+from stratagem.playing.store import write_shard
 from stratagem.show.viewer.opening import open_viewer
 
 pytest.importorskip("playwright.sync_api")
@@ -63,9 +64,15 @@ def test_filter_is_a_link(page, address):
     page.get_by_role("status").get_by_text("8 episodes", exact=True).wait_for()
 
 
+def listed_ids(page):
+    """Ids of the episodes of the list, once it stands."""
+    page.locator("table.episodes tbody th").first.wait_for()
+    return page.locator("table.episodes tbody th").all_inner_texts()
+
+
 def test_episodes_around_are_those_of_the_filtered_list(page, address):
     page.goto(f"{address}/#/games?record=games&game=ipd%28rounds%3D4%29&order=newest")
-    ids = page.locator("table.episodes tbody th").all_inner_texts()
+    ids = listed_ids(page)
     assert len(ids) == 2
     page.locator("table.episodes tbody th a").first.click()
     page.get_by_role("link", name="Episode 1 of 2 in the list").wait_for()
@@ -81,9 +88,17 @@ def test_episodes_around_are_those_of_the_filtered_list(page, address):
     page.get_by_role("status").get_by_text("2 of 8 episodes").wait_for()
 
 
+def test_a_replay_leads_back_to_the_page_of_the_list_that_has_its_episode(page, folder, address):
+    write_shard(folder / "games", 2, episodes_of("kuhn", ["random", "random"], 60, name="more"))
+    page.goto(f"{address}/#/games?record=games&game=kuhn&offset=50")
+    page.get_by_role("link", name="more/25.0").click()
+    page.get_by_role("link", name="Episode 57 of 66 in the list").click()
+    page.get_by_text("51 to 66").wait_for()
+
+
 def test_episodes_around_are_those_of_the_record_without_a_filter_or_where_the_list_has_moved(page, address):
     page.goto(f"{address}/#/games?record=games")
-    ids = page.locator("table.episodes tbody th").all_inner_texts()
+    ids = listed_ids(page)
     for query in ("", f"&list={quote('record=games&game=kuhn')}&place=3"):
         page.goto(f"{address}/#/replay?record=games&id={quote(ids[0])}{query}")
         page.get_by_role("link", name="All episodes").wait_for()

@@ -169,7 +169,7 @@ COMMANDS = {
         instead={"--dry-run": ("dry_runs:dry_run", "")},
         runs="train:show_training",
         servers=True,
-        example="sepo/kuhn-tiny --out runs/mine",
+        example="sepo/kuhn-tiny --out runs/demo",
     ),
     "runs": Command(
         "run_lists:list_runs",

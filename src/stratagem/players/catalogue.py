@@ -128,8 +128,10 @@ KNOWN_AS: Mapping[str, tuple[str, ...]] = {
     "ipd/HardMajority": ("HardGoByMajority",),
     "ipd/Joss": ("FirstByJoss",),
     "ipd/Pavlov": ("WinStayLoseShift", "WSLS"),
-    "ipd/SoftMajority": ("GoByMajority",),
-    "ipd/TitForTwoTats": ("TitFor2Tats",),
+    "ipd/SoftMajority": ("GoByMajority", "SoftGoByMajority"),
+    "ipd/SuspiciousTitForTat": ("STFT",),
+    "ipd/TitForTat": ("TFT",),
+    "ipd/TitForTwoTats": ("TitFor2Tats", "TF2T"),
 }
 """Names of players in Axelrod's library and in the literature, to which an error answers with the name here."""
 
@@ -274,11 +276,12 @@ def _resolve(name: str, game: Game[Any]) -> str:
 
 
 def _name_here(name: str, game: Game[Any]) -> str:
-    """Return the player of a game that has this name elsewhere; empty where there is none."""
-    wanted = name.replace(" ", "").casefold()
-    named = (key for key, names in KNOWN_AS.items() if wanted in map(str.casefold, names))
-    family, _, player = next(named, "").partition("/")
-    return player if family == game.spec.family else ""
+    """Return the player of a game that has this name elsewhere, or in several words; empty where there is none."""
+    wanted, family = name.replace(" ", "").replace("-", "").casefold(), game.spec.family
+    elsewhere = {alias.casefold(): key for key, names in KNOWN_AS.items() for alias in names}
+    ours = {key.partition("/")[2].casefold(): key for key in PLAYERS if key.startswith(f"{family}/")}
+    of, _, player = (ours | elsewhere).get(wanted, "").partition("/")
+    return player if of == family else ""
 
 
 def _is_run(name: str) -> bool:

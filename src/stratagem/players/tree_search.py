@@ -71,7 +71,7 @@ class _Searcher(PlayerBase, ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class MCTS(_Searcher):
-    """Searches with random rollouts from the true state (UCT, Kocsis and Szepesvari 2006), and plays the best action.
+    """Searches with random rollouts from the true state (UCT, Kocsis and Szepesvári 2006), and plays the best action.
 
     Where cards are hidden it sees them: the tree starts at the state as it is, not as its seat knows it. There it is
     a strong cheat, good for measuring and no opponent to learn from; `ismcts` does not cheat.

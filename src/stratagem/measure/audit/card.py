@@ -156,6 +156,9 @@ def read_card(path: Path) -> Card:
             raise BadRecord(
                 f"The audit in {path} is not finished: the command that began it goes on with it."
             ) from error
+        if not path.exists():
+            folder = path.parent if path.name == FILE else path
+            raise BadRecord(f"There is no audit at {path}: stratagem audit PLAYER --out {folder} makes one.") from error
         raise BadRecord(f"There is no card of an audit in {path}: {error.strerror}.") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadRecord(f"{file} is no card of an audit.") from error

@@ -3,7 +3,7 @@
 The standard error is the cluster-robust one of Bell and McCaffrey (2002), CR2, of a mean: with `s_g` the sum of the
 residuals of cluster g and `n_g` its items, `V = sum_g s_g^2 / (1 - n_g / n) / n^2`. Student's quantile has their
 degrees of freedom, `tr(M)^2 / tr(M^2)` for the covariance M of the weighted sums, with the correlation inside of
-clusters that the items show (Imbens and Kolesar 2016), and fewer where the sums have heavy tails (Box 1953). Every item
+clusters that the items show (Imbens and Kolesár 2016), and fewer where the sums have heavy tails (Box 1953). Every item
 is its own cluster where none are named: then it is Student's interval.
 
 Where scores are right or wrong the interval ends there; without clusters it is that of Agresti and Min (2005), half a

@@ -1,9 +1,8 @@
 // The decisions of a record, searched by a filter that the address holds.
 import { html } from './preact-htm.js';
 import { api, go, link, number, short, signed, useJson, useVersion, visible } from './data.js';
-import { counted, Pager, Passed, Records, Seat, Select, useTyped, Waiting } from './parts.js';
+import { counted, PAGE, Pager, Passed, Records, Seat, Select, useTyped, Waiting } from './parts.js';
 
-const PAGE = 50;
 const SURPRISES = { '': 'any', 0.5: 'at most 50 %', 0.1: 'at most 10 %', 0.01: 'at most 1 %', 0.001: 'at most 0.1 %' };
 const ORDERS = { '': 'order of play', newest: 'newest first', surprise: 'least probable first', regret: 'largest regret first' };
 const OUTCOMES = ['won', 'lost', 'drawn', 'unfinished'];

@@ -3,6 +3,7 @@ import { html } from './preact-htm.js';
 import { api, go, link, number, useJson } from './data.js';
 import { flagged } from './decisions.js';
 import { useKeys } from './keys.js';
+import { PAGE } from './parts.js';
 
 /** The rows of a list around one place; `text` holds the list's filter, and is empty where no list led here. */
 function useAround(name, text, place) {
@@ -13,17 +14,17 @@ function useAround(name, text, place) {
   const answer = useJson(address);
   const data = answer.address === address ? answer.data : null;  // the answer before is about other rows
   const row = (other) => (data && other >= first && data[name][other - first]) || null;
-  return { at, filter, data, row };
+  return { at, filter, data, row, page: { ...filter, offset: (at - at % PAGE) || '' } };
 }
 
 export function Found({ query }) {
-  const { at, filter, data, row } = useAround('decisions', query.found, query.at);
+  const { at, filter, page, data, row } = useAround('decisions', query.found, query.at);
   const to = (place) => row(place) && flagged(filter.record, row(place), query.found, place);
   const [before, after] = [to(at - 1), to(at + 1)];
   useKeys(query.found ? { n: after && (() => go(after)), p: before && (() => go(before)) } : {});
   if (!query.found || !data) return null;
   return html`<nav class="pager found" aria-label="Flagged decisions">
-    <a href=${link('/decisions', filter)}>Flagged decision ${number(at + 1)} of ${number(data.found)}</a>
+    <a href=${link('/decisions', page)}>Flagged decision ${number(at + 1)} of ${number(data.found)}</a>
     ${before && html`<a href=${before}>Previous <kbd>p</kbd></a>`}
     ${after && html`<a href=${after}>Next flagged decision <kbd>n</kbd></a>`}</nav>`;
 }
@@ -35,7 +36,7 @@ export function listed(record, id, list, place) {
 
 /** Links to the episodes around one: those of the list that led here, or of the record where it has grown since. */
 export function Episodes({ query, episode }) {
-  const { at, filter, data, row } = useAround('episodes', query.list, query.place);
+  const { at, page, data, row } = useAround('episodes', query.list, query.place);
   const stands = row(at) && row(at).id === episode.id;
   const to = (place, id) => (stands ? row(place) && listed(query.record, row(place).id, query.list, place) : id != null && listed(query.record, id));
   const [before, after] = [to(at - 1, episode.previous), to(at + 1, episode.next)];
@@ -43,7 +44,7 @@ export function Episodes({ query, episode }) {
   useKeys(query.found || waits ? {} : { n: after && (() => go(after)), p: before && (() => go(before)) });
   const keys = (key) => !query.found && html` <kbd>${key}</kbd>`;
   return html`<nav class="pager" aria-label="Episodes">
-    <a href=${link('/games', stands ? filter : { record: query.record })}>${stands ? `Episode ${number(at + 1)} of ${number(data.found)} in the list` : 'All episodes'}</a>
+    <a href=${link('/games', stands ? page : { record: query.record })}>${stands ? `Episode ${number(at + 1)} of ${number(data.found)} in the list` : 'All episodes'}</a>
     ${!waits && before && html`<a href=${before}>Previous episode${keys('p')}</a>`}
     ${!waits && after && html`<a href=${after}>Next episode${keys('n')}</a>`}</nav>`;
 }

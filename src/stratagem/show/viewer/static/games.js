@@ -4,10 +4,9 @@ import { api, count, go, link, number, short, signed, useJson, useVersion, visib
 import { Export } from './export.js';
 import { listed } from './found.js';
 import { Id } from './names.js';
-import { counted, Pager, Passed, Records, Seat, Select, useTyped, Waiting } from './parts.js';
+import { counted, PAGE, Pager, Passed, Records, Seat, Select, useTyped, Waiting } from './parts.js';
 import { live } from './source.js';
 
-const PAGE = 50;
 const OUTCOMES = ['won', 'lost', 'drawn', 'unfinished'];
 
 /** Label that says whose outcome is meant. */

@@ -1,9 +1,8 @@
 // Paired deals: two players, such as checkpoints, on the same deals; and one pair turn by turn with a diff of prompts.
 import { html } from './preact-htm.js';
 import { api, count, go, link, number, short, useJson, useVersion, visible } from './data.js';
-import { alike, Pager, Select, Waiting } from './parts.js';
+import { alike, PAGE, Pager, Select, Waiting } from './parts.js';
 
-const PAGE = 50;
 const fixed = (value) => (value == null ? '–' : value.toFixed(2).replace('-', '−'));
 
 function Difference({ prompt, players }) {

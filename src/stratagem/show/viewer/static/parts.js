@@ -64,6 +64,9 @@ export function Passed({ data, noun, path, record }) {
     ${data.found < data.total && html`<a href=${link(path, { record })}>Clear the filter</a>`}`;
 }
 
+/** Rows of a page of a list of episodes, decisions or pairs. */
+export const PAGE = 50;
+
 /** Links to the pages of a list before and after this one. */
 export function Pager({ path, query, offset, size, found }) {
   const to = (start) => link(path, { ...query, offset: start });
