@@ -99,11 +99,13 @@ def probed_reader(probe: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def compared(compare: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that compares a way to read a pack once for each state of a model."""
+    """Return a method that compares a way to read a pack once for each state of a model, which no probe outlives."""
 
     @wraps(compare)
     def compare_once(probe: Any, reads: Callable[..., Any], decoder: Any) -> Any:
-        key = (state_of(probe.lm.model), repr(probe.attention), reads, type(decoder), decoder.checkpointing)
+        if "state" not in vars(probe):
+            probe.state = state_of(probe.lm.model)
+        key = (probe.state, repr(probe.attention), reads, type(decoder), decoder.checkpointing)
         if key not in PROBES:
             PROBES[key] = compare(probe, reads, decoder)
         return PROBES[key]
@@ -138,13 +140,14 @@ def state_of(model: Any) -> Hashable:
         (
             name,
             type(module),
-            module.training,
-            vars(module).get("forward"),
-            *(hook for hooks in HOOKS for hook in vars(module)[hooks].values()),
-            str(getattr(module, "active_adapters", "")),
-            str(getattr(module, "scaling", "")),
+            known["training"],
+            known.get("forward"),
+            *(hook for hooks in HOOKS for hook in known[hooks].values()),
+            str(known.get("_active_adapter", "")),
+            str(known.get("scaling", "")),
         )
         for name, module in model.named_modules()
+        for known in [vars(module)]
     ]
     with torch.no_grad():
         weights = [float(weight.double().sum()) for weight in (*model.parameters(), *model.buffers())]

@@ -43,10 +43,15 @@ from stratagem.training.runs.weights import (
 SEPO = PolicyGradient(kl_estimator="one_sided", kl_coef=0.1, normalize_by="divisor")
 
 
-def made(kind="tiny", *, loss=SEPO, dropout=0.0, rate=1e-2, head=False, average=None, budget=60, shake=0.05):
-    """A learner whose adapter is some way from the base."""
+LAYERS = ("q_proj", "down_proj")
+
+
+def made(
+    kind="tiny", *, loss=SEPO, dropout=0.0, rate=1e-2, head=False, average=None, budget=60, shake=0.05, layers=LAYERS
+):
+    """A learner whose adapter is some way from the base; one of all layers would take most of the time to be made."""
     lm = load(kind)
-    add_adapter(lm, "one", 4, 8, seed=1, dropout=dropout)
+    add_adapter(lm, "one", 4, 8, layers, seed=1, dropout=dropout)
     torch.manual_seed(2)
     with torch.no_grad():
         for weight in adapter_parameters(lm, "one"):
@@ -87,7 +92,7 @@ def sober(report):
 @pytest.mark.parametrize("kind", ["tiny", "tiny-gemma", "tiny-qwen3.5"])
 def test_one_pass_is_two_passes(kind, loss):
     once, twice = (made(kind, loss=loss, head=isinstance(loss, PPO)) for _ in range(2))
-    for seed in range(3):
+    for seed in range(2):
         known = twice.with_old_logprobs(batch(seed))
         ours, theirs = once.update_once(batch(seed)), twice.update(known)
         assert sober(ours) == sober(theirs)
@@ -161,7 +166,7 @@ def test_what_a_loss_must_see_first_is_read_once_where_it_fits(monkeypatch, budg
 
 
 def test_what_fits_is_learnt_from_as_what_does_not():
-    roomy, tight = (made(loss=KTO(kto_beta=0.3), budget=budget) for budget in (ROOMY, TIGHT))
+    roomy, tight = (made(loss=KTO(kto_beta=0.3), budget=budget, layers=None) for budget in (ROOMY, TIGHT))
     for _ in range(3):
         ours, theirs = roomy.update_once(labelled()), tight.update_once(labelled())
         for name in ("loss", "grad_norm", "entropy", "reference_gap"):

@@ -23,11 +23,14 @@ EXAMPLE = Example(
     tokens=(5, 9, 40, 7, 30), loss_positions=(2, 3, 4), columns={"advantage": (1.0, -1.0, 0.5)}, row={"half": 0.0}
 )
 
+LAYERS = ["q_proj", "down_proj"]
+"""Layers of adapters; on all of them each would take longer to be made than a step."""
+
 
 @pytest.fixture
 def lm():
     made = load("tiny")
-    add_adapter(made, "one", 4, 8, seed=1)
+    add_adapter(made, "one", 4, 8, LAYERS, seed=1)
     return made
 
 
@@ -86,7 +89,7 @@ class MaskedByToken(Policy):
 @pytest.mark.parametrize("kind", ["tiny", "tiny-qwen", "tiny-gemma", "tiny-qwen3.5"])
 def test_padding_that_is_masked_by_what_it_is_is_noticed(kind):
     lm = load(kind)
-    add_adapter(lm, "one", 4, 8, seed=1)
+    add_adapter(lm, "one", 4, 8, LAYERS, seed=1)
     assert run_probes(learner(lm), [EXAMPLE])["padding"] < 1e-5
     faulty = learner(lm, policy=MaskedByToken(lm, share=False))
     assert told(faulty, count=1) == {"padding"}
@@ -130,7 +133,7 @@ def test_a_term_that_is_the_same_for_all_is_noticed(lm):
 
 
 def test_what_the_sampler_said_is_compared_with_what_the_one_pass_found(lm):
-    one = learner(lm)
+    one = learner(lm, rate=1e-2)
     sampled = one.outputs([EXAMPLE]).logprobs
     right = EXAMPLE.with_columns(sampler_logprobs=sampled.tolist())
     wrong = EXAMPLE.with_columns(sampler_logprobs=(sampled - 0.1).tolist())
@@ -142,7 +145,7 @@ def test_what_the_sampler_said_is_compared_with_what_the_one_pass_found(lm):
 
 def test_every_step_on_a_batch_is_looked_at_in_its_place(lm):
     """The first of two begins at a ratio of 1, as it must; what is counted of the batch counts once."""
-    one, monitor = learner(lm), TrainingMonitor(strict=True)
+    one, monitor = learner(lm, rate=5e-3), TrainingMonitor(strict=True)
     for _ in range(4):
         known = one.with_old_logprobs([EXAMPLE])
         monitor.check_steps(

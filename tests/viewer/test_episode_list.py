@@ -78,13 +78,13 @@ def draw_filter(draw):
     )  # fmt: skip
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(5))
 def test_list_equals_a_loop_over_the_episodes(tmp_path, seed):
     episodes, draw = write_record(tmp_path, seed), random.Random(100 + seed)
     parents = {episode.parent for episode in episodes}
     begun = {episode.id for episode in episodes if episode.purpose == "warm_up" and episode.id in parents}
     assert begun
-    for _ in range(150):
+    for _ in range(120):  # of 600 filters, 24 have any two kinds of wishes that one in five has
         wanted, newest = draw_filter(draw), draw.random() < 0.5
         folded = set() if wanted.purpose or wanted.text else begun
         found = [one for one in episodes if one.id not in folded and passes(one, wanted)]

@@ -60,17 +60,26 @@ def around_quantile(draws: Floats, level: float) -> MonteCarlo:
 
 
 def _orders(row: Sequence[int], drawn: np.random.Generator) -> NDArray[np.int64]:
-    own = np.asarray(row, dtype=np.int64)
-    return np.vstack([own, drawn.permuted(np.tile(own, (ORDERS, 1)), axis=1)])
+    own = np.tile(np.asarray(row, dtype=np.int64), (1 + ORDERS, 1))
+    if len(set(row)) > 1:  # equal replies in any order are the same
+        own[1:] = drawn.permuted(own[1:], axis=1)
+    return own
 
 
-def _apart(rows: NDArray[np.int64], cut: int, power: int) -> Floats:
-    """Return the summed difference of frequencies on both sides of a cut, to a power, times the number of replies."""
-    if not 0 < cut < rows.shape[1]:
-        return np.zeros(len(rows))
+def _apart(rows: NDArray[np.int64], cuts: Sequence[int]) -> tuple[Floats, Floats]:
+    """Return the summed differences of frequencies on both sides of each cut, times the number of replies.
+
+    These are the squared ones for each order, and the plain ones for the first. A cut beside all replies has none.
+    """
+    size, squares, plain = rows.shape[1], np.zeros((len(cuts), len(rows))), np.zeros(len(cuts))
+    valid = [place for place, cut in enumerate(cuts) if 0 < cut < size]
+    early = np.array([cuts[place] for place in valid])
     hits = (rows[None] == np.unique(rows[0])[:, None, None]).astype(float)
-    sides = np.abs(hits[:, :, :cut].mean(axis=2) - hits[:, :, cut:].mean(axis=2)) ** power
-    return np.asarray(rows.shape[1] * sides.sum(axis=0))
+    below = hits @ (np.arange(size)[:, None] < early).astype(float)
+    gaps = np.abs(below / early - (hits.sum(axis=2, keepdims=True) - below) / (size - early))
+    squares[valid] = size * (gaps**2).sum(axis=0).T
+    plain[valid] = size * gaps[:, 0].sum(axis=0)
+    return squares, plain
 
 
 def _p_of(seen: float, drawn: Floats) -> MonteCarlo:
@@ -83,21 +92,28 @@ def _best_of(totals: Floats) -> tuple[Floats, MonteCarlo]:
     Each is scored by its mean and spread over the drawn orders. Their error adds to that of the p, so that the error is
     taken from the drawn orders drawn again (bootstrap).
     """
-    generator, drawn = np.random.default_rng(), totals[:, 1:]
-
-    def score(orders: Floats, what: Floats) -> Floats:
-        spread = orders.std(axis=1, keepdims=True)
-        scores: Floats = (what - orders.mean(axis=1, keepdims=True)) / np.where(spread < 1e-9, np.inf, spread)
-        return scores
-
-    def p_of(orders: Floats) -> float:
-        return float((score(orders, orders).max(axis=0) >= score(orders, totals[:, :1]).max() - 1e-9).mean())
-
-    again = np.std([p_of(drawn[:, generator.integers(0, ORDERS, ORDERS)]) for _ in range(_AGAIN)])
-    scores = score(drawn, totals)
-    near, reach = _p_of(scores[:, 0].max(), scores[:, 1:].max(axis=0)), WIDTH * math.sqrt(2.0) * float(again)
-    middle = p_of(drawn)
+    drawn = totals[:, 1:]
+    spread = drawn.std(axis=1, keepdims=True)
+    scores: Floats = (totals - drawn.mean(axis=1, keepdims=True)) / np.where(spread < 1e-9, np.inf, spread)
+    again = np.random.default_rng().integers(0, ORDERS, (_AGAIN, ORDERS)) + ORDERS * np.arange(_AGAIN)[:, None]
+    times = np.bincount(again.ravel(), minlength=_AGAIN * ORDERS).reshape(_AGAIN, ORDERS)
+    near = _p_of(scores[:, 0].max(), scores[:, 1:].max(axis=0))
+    reach = WIDTH * math.sqrt(2.0) * float(_best_ps(totals, times).std())
+    middle = float(_best_ps(totals, np.ones((1, ORDERS)))[0])
     return scores, MonteCarlo(max(0.0, min(near.low, middle - reach)), min(1.0, max(near.high, middle + reach)))
+
+
+def _best_ps(totals: Floats, times: NDArray[Any]) -> Floats:
+    """Return the p of the largest score by how often each drawn order counts, a row for each sample of them."""
+    centred = totals - totals[:, 1:].mean(axis=1, keepdims=True)  # by which squares keep their digits
+    drawn = centred[:, 1:]
+    means = times @ drawn.T / ORDERS
+    spreads = np.sqrt(np.maximum(times @ (drawn**2).T / ORDERS - means**2, 0.0))
+    flat = spreads < 1e-9
+    best = ((centred[:, 0] - means) / np.where(flat, np.inf, spreads)).max(axis=1, keepdims=True) - 1e-9
+    least = np.where(flat, np.where(best > 0.0, np.inf, -np.inf), means + best * spreads)
+    hits = (drawn >= least[:, :, None]).any(axis=1)
+    return np.asarray((hits * times).sum(axis=1) / ORDERS)
 
 
 def change_test(actions: Rows) -> dict[str, Known]:
@@ -105,11 +121,9 @@ def change_test(actions: Rows) -> dict[str, Known]:
     drawn, shares = np.random.default_rng(), (1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4)
     squares, apart = np.zeros((len(shares), 1 + ORDERS)), np.zeros(len(shares))
     for row in actions:
-        rows = _orders(row, drawn)
-        for place, share in enumerate(shares):
-            cut = max(1, round(share * len(row)))
-            squares[place] += _apart(rows, cut, 2)
-            apart[place] += _apart(rows[:1], cut, 1)[0] / 2
+        found = _apart(_orders(row, drawn), [max(1, round(share * len(row))) for share in shares])
+        squares += found[0]
+        apart += found[1] / 2
     scores, p = _best_of(squares)
     total = max(1, sum(map(len, actions)))
     near = apart[scores[:, 0] >= scores[:, 0].max() * (1.0 - WIDTH / math.sqrt(ORDERS)) - 0.2] / total
@@ -124,13 +138,13 @@ def sequence_test(actions: Rows) -> dict[str, Known]:
     for row in actions:
         rows = _orders(row, drawn)
         equal += (rows[:, 1:] == rows[:, :-1]).sum(axis=1)
+        ages = np.subtract.outer(np.arange(len(row)), np.arange(len(row)))
         for action in set(row) if len(set(row)) > 1 else ():
             hits = (rows == action).astype(float)
             for place, factor in enumerate(fading):
-                past, weight = np.zeros(len(rows)), 0.0
-                for column in range(1, rows.shape[1]):
-                    past, weight = factor * past + hits[:, column - 1], factor * weight + 1.0
-                    totals[place] += hits[:, column] * past / (weight * hits[0].mean())
+                weights = np.where(ages > 0, factor ** np.maximum(ages - 1.0, 0.0), 0.0)  # row: of all earlier replies
+                weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1.0)
+                totals[place] += (hits @ weights.T * hits).sum(axis=1) / hits[0].mean()
     pairs = max(1, sum(max(0, len(row) - 1) for row in actions))
     value, reach = (equal[0] - equal[1:].mean()) / pairs, WIDTH * math.sqrt(2.0 / ORDERS) * equal[1:].std() / pairs
     _, p = _best_of(np.vstack([totals, -totals]))  # in either direction
@@ -142,9 +156,10 @@ def differ_test(first: Rows, second: Rows) -> dict[str, Known]:
     drawn, squares, apart, total = np.random.default_rng(), np.zeros(1 + ORDERS), 0.0, 0
     for one, two in zip(first, second, strict=True):
         rows = _orders([*one, *two], drawn)
-        squares += _apart(rows, len(one), 2) * len(one) * len(two) / max(1, rows.shape[1]) ** 2
+        found = _apart(rows, [len(one)])
+        squares += found[0][0] * len(one) * len(two) / max(1, rows.shape[1]) ** 2
         if one and two:
-            apart, total = apart + float(_apart(rows[:1], len(one), 1)[0]) / 2, total + rows.shape[1]
+            apart, total = apart + float(found[1][0]) / 2, total + rows.shape[1]
     count = sum(map(len, first)) + sum(map(len, second))
     return {"value": apart / max(1, total), "p": _p_of(squares[0], squares[1:]), "n": count}
 

@@ -34,7 +34,7 @@ def decisions(draw):
     played = np.zeros(size, dtype=int)
     for row in range(size):
         played[row] = (episode[:row] == episode[row]).sum()
-    payoffs = draw(st.lists(FIGURES, min_size=size, max_size=size))
+    payoffs = rng.choice(draw(st.lists(FIGURES, min_size=1, max_size=6)), size)  # of few, to have equal ones, too
     return Decisions(
         episode=episode,
         group=episode % 3,
@@ -51,7 +51,7 @@ def decisions(draw):
         silenced={"payoff": rng.normal(size=size), "exploit": rng.normal(size=size)},
         redrawn={"payoff": rng.normal(size=size), "exploit": rng.normal(size=size)},
         others={"payoff": rng.normal(size=size), "exploit": rng.normal(size=size)},
-        terms={"payoff": np.array(payoffs), "exploit": rng.normal(size=size)},
+        terms={"payoff": payoffs, "exploit": rng.normal(size=size)},
     )
 
 

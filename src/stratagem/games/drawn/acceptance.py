@@ -21,7 +21,7 @@ from stratagem.games.tree_walk import walk
 NODES: dict[Size, tuple[int, int]] = {"small": (20, 2_000), "medium": (200, 20_000), "large": (2_000, 150_000)}
 """Smallest and largest number of nodes of the tree, by size."""
 _LONGEST = 400
-"""Largest number of pieces of the rules, so that a prompt has under 500 tokens of SmolLM2's."""
+"""Largest number of pieces of the rules: in 280 draws prompts have at most 576 SmolLM2 tokens, in 263 under 500."""
 _PIECE = re.compile(r"[A-Za-z]+|\d|[^\sA-Za-z\d]|\n")
 _INVENTED = re.compile(r"[a-z]{4}[bkvz]us?", re.IGNORECASE)
 _EPISODES = 3

@@ -153,11 +153,11 @@ def detectable_share(old: Replies, sizes: Sequence[int], key: Key) -> float:
     New replies are drawn from the recorded ones, and so many of them become the action that was the rarest.
     """
     low, high = 0.0, 1.0
-    if _power(old, sizes, 1.0, key) < _POWER:
+    if not _has_power(old, sizes, 1.0, key):
         return math.nan
     for _ in range(_STEPS):
         middle = (low + high) / 2
-        low, high = (low, middle) if _power(old, sizes, middle, key) >= _POWER else (middle, high)
+        low, high = (low, middle) if _has_power(old, sizes, middle, key) else (middle, high)
     return high
 
 
@@ -167,8 +167,8 @@ def rarest_action(row: Sequence[int]) -> int:
     return min(counts, key=lambda action: (counts[action], action)) if len(counts) > 1 else max(row, default=0) + 1
 
 
-def _power(old: Replies, sizes: Sequence[int], share: float, key: Key) -> float:
-    """Return how often the test finds a share of changed replies."""
+def _has_power(old: Replies, sizes: Sequence[int], share: float, key: Key) -> bool:
+    """Return whether the test finds a share of changed replies four times in five; trials end once that is certain."""
     generator, found = np.random.default_rng(key.at("power").value), 0
     for trial in range(_TRIALS):
         new = []
@@ -177,4 +177,6 @@ def _power(old: Replies, sizes: Sequence[int], share: float, key: Key) -> float:
             other = rarest_action(row)
             new.append([other if generator.random() < share else int(one) for one in own])
         found += differ(old, new, key.at("power", trial), rounds=_ORDERS).p <= LEVEL
-    return found / _TRIALS
+        if found >= _POWER * _TRIALS or found + _TRIALS - trial - 1 < _POWER * _TRIALS:
+            break
+    return found >= _POWER * _TRIALS
