@@ -162,7 +162,7 @@ def test_advantages_are_payoffs_less_the_mean_of_the_others():
 def cache(monkeypatch):
     """An empty cache of oracles; to walk a tree is to take a range of as many nodes as the budget says."""
     kept = OrderedDict()
-    monkeypatch.setattr(tree_policy, "_recent_oracles", kept)
+    monkeypatch.setattr(tree_policy, "recent_oracles", kept)
     monkeypatch.setattr(tree_policy, "tree_of", lambda game, budget, *, one_round: range(budget))
     return kept
 

@@ -122,12 +122,12 @@ def test_words_that_are_not_one_to_one_make_another_game(pairs):
 def test_actions_of_every_list_go_back_to_themselves(swapped, monkeypatch):
     """`CALL` stands in a list that is met after another one, and in most situations not for the first time."""
 
-    def lines(view, plain):
-        options = list(plain)
-        homes = options[::-1] if swapped in options else options
-        return {view.disguise.translate_cached(option): home for option, home in zip(options, homes, strict=True)}
+    def plain_action(view, action):
+        homes = {view.disguise.translate_cached(home): home for home in ("PASS", "BET", "CALL", "FOLD")}
+        other = {"PASS": "BET", "BET": "PASS"} if swapped == "PASS" else {"CALL": "FOLD", "FOLD": "CALL"}
+        return other.get(homes[action], homes[action])
 
-    monkeypatch.setattr(DisguisedView, "_lines", lines)
+    monkeypatch.setattr(DisguisedView, "plain_action", plain_action)
     with pytest.raises(NoIsomorphism, match="does not go back to"):
         prove(generate_disguise(HAND, 1), HAND)
 

@@ -212,7 +212,7 @@ def reply_oracle(game: Game[Any], player: Player, budget: int = QUICK) -> Oracle
     return oracle.with_forfeits if may_fail and can_forfeit(game) else oracle
 
 
-_recent_oracles: OrderedDict[Hashable, Oracle] = OrderedDict()
+recent_oracles: OrderedDict[Hashable, Oracle] = OrderedDict()
 """Cached oracles, the one that was used last at the end."""
 _changing = Lock()
 """Lock of the cache; a tree is walked outside it, since that may take seconds."""
@@ -221,13 +221,13 @@ _changing = Lock()
 def _cached_oracle(game: Game[Any], budget: int, one_round: bool) -> Oracle:
     key = game, budget, one_round
     with _changing:
-        oracle = _recent_oracles.get(key)
+        oracle = recent_oracles.get(key)
     oracle = oracle or Oracle(tree_of(game, budget, one_round=one_round))
     with _changing:
-        oracle = _recent_oracles.setdefault(key, oracle)
-        _recent_oracles.move_to_end(key)
-        while len(_recent_oracles) > _CACHED and sum(map(_cached_size, _recent_oracles.values())) > _CACHED_NODES:
-            _recent_oracles.popitem(last=False)
+        oracle = recent_oracles.setdefault(key, oracle)
+        recent_oracles.move_to_end(key)
+        while len(recent_oracles) > _CACHED and sum(map(_cached_size, recent_oracles.values())) > _CACHED_NODES:
+            recent_oracles.popitem(last=False)
     return oracle
 
 
