@@ -1,6 +1,8 @@
 """Rare garbage collection: what is exempt, and that all is as before afterwards."""
 
 import gc
+import time
+from threading import Event, Thread
 
 import pytest
 
@@ -11,7 +13,7 @@ from stratagem.base.garbage import fewer_collections, rare_collection
 @pytest.fixture(autouse=True)
 def _nothing_is_exempt(monkeypatch):
     """Undo for a while what is done for the tests."""
-    monkeypatch.setattr(garbage, "collecting_rarely", False)
+    monkeypatch.setattr(garbage, "blocks", garbage.CollectionBlocks())
     before = gc.get_threshold()
     gc.unfreeze()
     gc.set_threshold(700, 10, 10)
@@ -94,3 +96,43 @@ def test_garbage_of_earlier_work_is_collected_first_except_in_a_command(collecti
     with fewer_collections(), rare_collection():
         assert len(collections) == 1, "a command has just imported its libraries and has no garbage yet"
         assert gc.get_freeze_count()
+
+
+@pytest.mark.parametrize("block", [fewer_collections, rare_collection])
+def test_blocks_that_overlap_end_with_the_last_one(collections, block):
+    """As those of two threads do, or of a generator that is left half-way."""
+    before = gc.get_threshold()
+    first, second = block(), block()
+    first.__enter__()
+    exempt, within = gc.get_freeze_count(), gc.get_threshold()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert gc.get_threshold() == within != before, "the second is still in progress"
+    assert bool(gc.get_freeze_count()) == bool(exempt)
+    second.__exit__(None, None, None)
+    assert gc.get_threshold() == before
+    assert gc.get_freeze_count() == 0
+
+
+def test_blocks_of_threads_that_begin_at_once_are_one(monkeypatch):
+    """While the first collects what is garbage, the second waits for it."""
+    before, collected, begun = gc.get_threshold(), [], Event()
+
+    def collect():
+        collected.append(gc.get_freeze_count())
+        begun.set()
+        time.sleep(0.05)
+
+    def block():
+        with rare_collection():
+            pass
+
+    monkeypatch.setattr(gc, "collect", collect)
+    other = Thread(target=lambda: begun.wait() and block())
+    other.start()
+    with rare_collection():
+        other.join()
+        assert gc.get_freeze_count(), "the block of the other thread has not ended this one"
+    assert len(collected) == 1
+    assert gc.get_threshold() == before
+    assert gc.get_freeze_count() == 0

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from stratagem.base.consent import table as consent_table
-from stratagem.base.consent.needs import NeedKind, command_of, needs_of
+from stratagem.base.consent.needs import NeedKind, command_of, needs_of, reads_in
 from stratagem.base.consent.table import (
     allow,
     check_command,
@@ -183,6 +183,37 @@ def test_what_is_typed_is_allowed_and_what_a_file_says_is_not(evil, tmp_path, ca
 )
 def test_needs_are_found(tmp_path, text, kinds):
     assert {need.kind for need in needs_of(text, tmp_path / "recipe.toml")} == kinds
+    with commanding():
+        note_named(tmp_path / "recipe.toml", [text])
+        assert {need.kind for need in consent().needs} == kinds
+
+
+def test_an_identifier_names_nothing(tmp_path, monkeypatch):
+    """Texts that are one are passed over, whatever their letters are: none becomes a character of a path or address."""
+    letters = [letter for letter in map(chr, range(sys.maxunicode + 1)) if f"a{letter}".isidentifier()]
+    text = "a" + "".join(letters)
+    assert len(letters) > 100_000
+    assert not set(":./\\=+'\"@ \n") & set(text.casefold())
+    monkeypatch.chdir(tmp_path)
+    for name in ("weights", "cmd", "env", "py", "toml", "KEY", "ﬁle", text):
+        if name != text:
+            (tmp_path / name).write_text("")
+        assert not [*needs_of(name, tmp_path / "recipe.toml"), *reads_in(name, tmp_path)], name
+
+
+def test_a_file_without_suffix_is_read_where_the_user_names_it(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    stranger = tmp_path / "evil" / "recipe.toml"
+    stranger.parent.mkdir()
+    (tmp_path / "secret").write_text("")
+    (stranger.parent / "link").symlink_to(tmp_path / "secret")
+    with commanding(["play"]):
+        note_named(stranger, ["secret", "link"])
+        assert not consent().reads
+        with pytest.raises(BadParameter, match="would be read"):
+            check_read(tmp_path / "secret")
+    with commanding(["play", "secret"]):
+        check_read(tmp_path / "secret")
 
 
 @pytest.mark.parametrize(

@@ -117,6 +117,21 @@ def test_equal_prompts_are_read_once(small):
     assert small.reader.num_tokens == 50
 
 
+def test_requests_that_begin_alike_are_answered_together(tiny, monkeypatch):
+    """Whatever order they came in: by adapter, then by prompt, and those of one prompt as they came."""
+    engine, read = TransformersEngine(tiny, TransformersSettings(rows=2)), []
+    plain = engine.reader.read
+    monkeypatch.setattr(engine.reader, "read", lambda texts, *more: read.append(texts) or plain(texts, *more))
+    prompts = [(30, 31, 32), (10, 11, 12), (20, 21), (30, 31, 32), (10, 11, 12), (10, 11, 40)]
+    calls = engine.answer([ask(engine, tokens, [frozenset({7, 8})], n) for n, tokens in enumerate(prompts)])
+    assert [call.prompt.tokens for call in calls] == prompts
+    assert [[text.tokens for text in texts] for texts in read] == [
+        [(10, 11, 12)],
+        [(10, 11, 40), (20, 21)],
+        [(30, 31, 32)],
+    ]
+
+
 def test_what_is_finished_leaves_at_once(engine):
     steps = [[FREE] * length for length in (1, 2, 5, 9)]
     calls = engine.answer([ask(engine, [number, 50], own, number) for number, own in enumerate(steps)])

@@ -1,5 +1,8 @@
 """Policies on game trees: mixtures, and best responses against OpenSpiel on its own games."""
 
+import sys
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
 
 import numpy as np
@@ -9,6 +12,7 @@ from open_spiel.python.algorithms import exploitability, fictitious_play
 
 from stratagem.games import make_game
 from stratagem.games.spiel.tree_game import set_names, spiel_game
+from stratagem.measure import tree_policy
 from stratagem.measure.exploitability.exact import of_policy
 from stratagem.measure.tree_policy import advantages, mix_policies, oracle_of, policy_on
 from stratagem.players.tabular import TablePlayer
@@ -152,3 +156,39 @@ def test_advantages_are_payoffs_less_the_mean_of_the_others():
     tree = oracle_of(make_game("spiel:kuhn_poker(players=3)")).tree
     found, paid = advantages(tree)[-1], tree.returns[-1]
     assert found == pytest.approx([paid[0] - paid[1:].mean(), paid[1] - paid[::2].mean(), paid[2] - paid[:2].mean()])
+
+
+@pytest.fixture
+def cache(monkeypatch):
+    """An empty cache of oracles; to walk a tree is to take a range of as many nodes as the budget says."""
+    kept = OrderedDict()
+    monkeypatch.setattr(tree_policy, "recent_oracles", kept)
+    monkeypatch.setattr(tree_policy, "tree_of", lambda game, budget, *, one_round: range(budget))
+    return kept
+
+
+def test_oracles_are_kept_while_their_trees_are_small(cache):
+    def ask(*sizes):
+        return [oracle_of("game", size, least=0) for size in sizes]
+
+    large = ask(*range(20_000, 20_010))
+    assert [*cache.values()] == large[-4:], "four whatever their size"
+    assert ask(20_006) == [large[6]]
+    ask(20_010, 20_011, 20_012)
+    assert [key[1] for key in cache] == [20_006, 20_010, 20_011, 20_012], "those that were used last"
+    small = ask(*range(900, 920))
+    assert ask(*range(900, 920)) == small
+    ask(*range(300))
+    assert len(cache) == 100, "however small they are"
+
+
+def test_threads_share_the_cache_of_oracles(cache):
+    """Each asks for what another drops."""
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(3) as pool:
+            found = [*pool.map(lambda number: len(oracle_of("game", 20_000 + number % 7, least=0).tree), range(1500))]
+    finally:
+        sys.setswitchinterval(before)
+    assert found == [20_000 + number % 7 for number in range(1500)]

@@ -8,6 +8,7 @@ import pytest
 from stratagem.base.errors import BadParameter, BadRecord, CannotCompute
 from stratagem.games import Flat, Key, Sheet, Slot, View, make_game
 from stratagem.games.disguise import Disguise, by_hand, generate_disguise, prove, read_disguise, vocabulary_of
+from stratagem.games.disguise.disguise import DisguisedView
 from stratagem.games.disguise.proof import NoIsomorphism, every_state
 from stratagem.games.disguise.vocabulary import play_randomly
 from stratagem.games.kuhn import Kuhn, KuhnFacts
@@ -115,6 +116,20 @@ def test_a_tree_beyond_the_budget_is_refused():
 def test_words_that_are_not_one_to_one_make_another_game(pairs):
     with pytest.raises(NoIsomorphism, match="makes another game of kuhn"):
         prove(Disguise(pairs), HAND)
+
+
+@pytest.mark.parametrize("swapped", ["PASS", "CALL"])
+def test_actions_of_every_list_go_back_to_themselves(swapped, monkeypatch):
+    """`CALL` stands in a list that is met after another one, and in most situations not for the first time."""
+
+    def plain_action(view, action):
+        homes = {view.disguise.translate_cached(home): home for home in ("PASS", "BET", "CALL", "FOLD")}
+        other = {"PASS": "BET", "BET": "PASS"} if swapped == "PASS" else {"CALL": "FOLD", "FOLD": "CALL"}
+        return other.get(homes[action], homes[action])
+
+    monkeypatch.setattr(DisguisedView, "plain_action", plain_action)
+    with pytest.raises(NoIsomorphism, match="does not go back to"):
+        prove(generate_disguise(HAND, 1), HAND)
 
 
 def test_a_list_whose_order_tells_something_is_found():

@@ -342,3 +342,24 @@ def test_a_subclass_does_not_inherit_records():
         state = Remembering
 
     assert type(positions_of(Game(), None)) is StatePositions
+
+
+def test_a_walk_ends_at_its_budget_whatever_the_estimate_says(monkeypatch):
+    """By few episodes a game may seem far smaller than it is."""
+    asked, met = [], []
+
+    def small(game, key, num_samples=100, *, one_round=False):
+        asked.append(num_samples)
+        return 20.0
+
+    monkeypatch.setattr(tree_walk, "estimated_size", small)
+    monkeypatch.setattr(tree_walk, "NODES_BETWEEN_REPORTS", 1)
+    with pytest.raises(CannotCompute, match="The tree of leduc has too many nodes, beyond the budget of 1,000"):
+        walk(make_game("leduc"), 1000, met.append)
+    assert asked == [10], "20 nodes are far below 1,000"
+    assert 900 < met[-1] <= 1000
+    with pytest.raises(CannotCompute, match="has open text"):
+        walk(make_game("talk(kuhn, limit=20)"), 1000)
+    with pytest.raises(CannotCompute, match="too many nodes, beyond the budget of 999"):
+        walk(make_game("leduc"), 999)
+    assert asked[-2:] == [10, 100], "but not far below 999"

@@ -123,6 +123,14 @@ def test_values_and_gradients_are_those_of_plain_passes(lm, budget, kind, plain)
         assert torch.allclose(ours[name], grad, atol=1e-4 * max(1.0, grad.abs().max().item())), name
 
 
+def test_examples_of_one_text_are_one_pack_however_long_it_is():
+    one, other = examples(5, number=2)
+    made = [one, other, one, one]
+    packs = pack_examples(made, 1, share=False)
+    assert sorted(pack.examples for pack in packs) == [(0, 2, 3), (1,)]
+    assert sorted(len(pack.tokens) for pack in packs) == sorted(len(read(example)) for example in (one, other))
+
+
 def test_sharing_saves_tokens_and_budget_and_pairs_hold():
     made = examples(5, number=40, pairs=True)
     shared, apart = pack_examples(made, 400), pack_examples(made, 400, share=False)

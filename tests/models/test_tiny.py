@@ -13,6 +13,8 @@ from spoken import logits
 from stratagem.games import Key, make_game
 from stratagem.games.playthrough import golden, playthrough
 from stratagem.language.models import tiny as tiny_models
+from stratagem.language.models import tiny_tokenizer
+from stratagem.language.models.base import base_folder
 from stratagem.language.models.bpe import CONTEXT, SPECIAL
 from stratagem.language.models.load import load
 from stratagem.language.models.reference import BUILT_IN, BadModel
@@ -94,6 +96,16 @@ def test_a_sliding_layer_does_not_see_past_its_window():
         gap = (model.model(tokens).logits - wide(tokens).logits).abs().amax(-1)[0]
     assert gap[: WINDOW - 1].max() < 1e-4
     assert gap[WINDOW + 1 :].max() > 1e-2
+
+
+def test_no_model_of_other_texts_is_kept(monkeypatch, tmp_path):
+    """As where a plugin has changed a game: every other process would find that model."""
+    monkeypatch.setenv("STRATAGEM_CACHE", str(tmp_path))
+    monkeypatch.setattr(tiny_tokenizer, "game_texts", lambda: ("Choose C or D.",) * 9)
+    for make in (lambda: tiny_folder("tiny"), lambda: base_folder("base")):
+        with pytest.raises(BadModel, match="these are others"):
+            make()
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_it_is_the_model_of_the_published_results():

@@ -12,22 +12,45 @@ import gc
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from threading import RLock
 
 _THRESHOLDS = (20_000, 20, 50)
 """Numbers of new objects, of young collections and of middle collections between collections."""
-collecting_rarely = False
-"""True while a block of `rare_collection` is in progress."""
+
+
+class CollectionBlocks:
+    """Blocks in progress, of all threads: the settings are those of the process, and return with the last block."""
+
+    def __init__(self) -> None:
+        self.lock = RLock()
+        self.fewer = 0
+        """Number of blocks in which garbage is collected less often."""
+        self.rare = 0
+        """Number of blocks of `rare_collection`."""
+        self.exempting = False
+        """True while the objects that were there before the first of these are exempt by it."""
+        self.thresholds = gc.get_threshold()
+        """Thresholds before the first block."""
+
+
+blocks = CollectionBlocks()
 
 
 @contextmanager
 def fewer_collections() -> Iterator[None]:
     """Collect garbage less often within, as while libraries are imported; no object is exempt."""
-    thresholds = gc.get_threshold()
-    gc.set_threshold(*_THRESHOLDS)
+    with blocks.lock:
+        if not blocks.fewer:
+            blocks.thresholds = gc.get_threshold()
+            gc.set_threshold(*_THRESHOLDS)
+        blocks.fewer += 1
     try:
         yield
     finally:
-        gc.set_threshold(*thresholds)
+        with blocks.lock:
+            blocks.fewer -= 1
+            if not blocks.fewer:
+                gc.set_threshold(*blocks.thresholds)
 
 
 def skip_last_collection() -> None:
@@ -42,30 +65,29 @@ def rare_collection() -> Iterator[None]:
     Garbage of earlier work is collected first. A command that has just imported its libraries within
     `fewer_collections` has none, and to look at all of them would take a tenth of its start. Where the program itself
     has exempt objects, they stay exempt. Python counts these one by one, so they are counted in the outer block alone.
+    Blocks of several threads are one block, from the beginning of the first to the end of the last.
     """
-    global collecting_rarely
-    if collecting_rarely:
-        yield
-        return
-    collecting_rarely = True
+    with blocks.lock:
+        if not blocks.rare:
+            blocks.exempting = not gc.get_freeze_count()
+            if blocks.exempting:
+                _exempt()
+        blocks.rare += 1
     try:
-        with nullcontext() if gc.get_freeze_count() else _exempting():
+        with fewer_collections() if blocks.exempting else nullcontext():
             yield
     finally:
-        collecting_rarely = False
+        with blocks.lock:
+            blocks.rare -= 1
+            if not blocks.rare and blocks.exempting:
+                gc.unfreeze()
 
 
-@contextmanager
-def _exempting() -> Iterator[None]:
-    """Exempt the existing objects within."""
+def _exempt() -> None:
+    """Exempt the existing objects."""
     if gc.get_threshold() != _THRESHOLDS:
         gc.collect()
     gc.freeze()
-    try:
-        with fewer_collections():
-            yield
-    finally:
-        gc.unfreeze()
 
 
 class MemoryReturn:

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
+from threading import Lock
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -35,6 +36,8 @@ _CACHED, _CACHED_NODES = 4, 50_000
 
 An audit or an evaluation over drawn games goes through twenty small trees again and again.
 """
+_LEAST_NODES = 500
+"""Nodes by which a smaller tree counts."""
 
 
 class KindPolicy(NamedTuple):
@@ -209,20 +212,28 @@ def reply_oracle(game: Game[Any], player: Player, budget: int = QUICK) -> Oracle
     return oracle.with_forfeits if may_fail and can_forfeit(game) else oracle
 
 
-_recent_oracles: OrderedDict[Hashable, Oracle] = OrderedDict()
+recent_oracles: OrderedDict[Hashable, Oracle] = OrderedDict()
 """Cached oracles, the one that was used last at the end."""
+_changing = Lock()
+"""Lock of the cache; a tree is walked outside it, since that may take seconds."""
 
 
 def _cached_oracle(game: Game[Any], budget: int, one_round: bool) -> Oracle:
     key = game, budget, one_round
-    if key not in _recent_oracles:
-        _recent_oracles[key] = Oracle(tree_of(game, budget, one_round=one_round))
-    _recent_oracles.move_to_end(key)
-    while (
-        len(_recent_oracles) > _CACHED and sum(len(oracle.tree) for oracle in _recent_oracles.values()) > _CACHED_NODES
-    ):
-        _recent_oracles.popitem(last=False)
-    return _recent_oracles[key]
+    with _changing:
+        oracle = recent_oracles.get(key)
+    oracle = oracle or Oracle(tree_of(game, budget, one_round=one_round))
+    with _changing:
+        oracle = recent_oracles.setdefault(key, oracle)
+        recent_oracles.move_to_end(key)
+        while len(recent_oracles) > _CACHED and sum(map(_cached_size, recent_oracles.values())) > _CACHED_NODES:
+            recent_oracles.popitem(last=False)
+    return oracle
+
+
+def _cached_size(oracle: Oracle) -> int:
+    """Return the nodes by which an oracle counts; what is not by the node takes as much memory as some hundred."""
+    return max(len(oracle.tree), _LEAST_NODES)
 
 
 def tree_or_induction(game: Game[Any], player: Player, budget: int) -> Oracle | None:

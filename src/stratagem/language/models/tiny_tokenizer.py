@@ -16,6 +16,7 @@ from stratagem.games.catalogue import make_game, usual_of
 from stratagem.games.key import Key
 from stratagem.games.playthrough import GOLDEN, playthrough
 from stratagem.language.models.bpe import digest_texts, trained_tokenizer
+from stratagem.language.models.reference import BadModel
 
 VOCABULARY = 2048
 """Largest size of the vocabulary; the texts have fewer pieces that can be merged."""
@@ -71,5 +72,13 @@ def texts_digest() -> str:
 
 
 def train_tokenizer() -> Any:
-    """Train the tokenizer; the same to the byte in every process."""
+    """Train the tokenizer; the same to the byte in every process.
+
+    Refused where a game has other texts: what is made is kept under the name of the digest, for every process.
+    """
+    if texts_digest() != DIGEST:
+        raise BadModel(
+            "The tiny and base models are made from texts of the games, and in this process these are others: make the "
+            "model once where no package or program changes a game."
+        )
     return trained_tokenizer(game_texts(), _PIECES, VOCABULARY)
