@@ -756,11 +756,13 @@ def read_sale(reader):
         rf"A bid under {A} buys nothing\.",
         rf"No bid below {A} buys\.",
     )
-    reader.need(
-        r"Several highest bids share the thing and what the winner pays\.()",
-        r"If several bids are the highest, the thing and what its buyer pays are divided equally\.()",
-        r"If several bids are highest, their makers share the thing and its price\.()",
+    (paid,) = reader.need(
+        r"Several highest bids share the thing( and what the winner pays|)\.",
+        r"If several bids are the highest, the thing( and what its buyer pays are| is) divided equally\.",
+        r"If several bids are highest, their makers share the thing( and its price|)\.",
     )
+    if (price == "all") != (" and " not in paid):
+        raise Unreadable("a price that is shared where each pays its own")
     if price == "second" and least != (reserve and reserve[0]):
         raise Unreadable("a price below the reserve")
     if alone is not None and alone != (reader.amount(reserve[0]) if reserve else 0.0):
