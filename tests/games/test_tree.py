@@ -344,7 +344,7 @@ def test_a_position_that_is_never_met_again_is_played_as_any_other(monkeypatch):
 
 @dataclass(frozen=True, kw_only=True)
 class Skips(Auction):
-    """Auction whose records begin anew in every round, with None."""
+    """Auction whose records start again in every round, with None."""
 
     class State(AuctionState):
         __slots__ = ()
