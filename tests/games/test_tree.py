@@ -295,7 +295,7 @@ steps = [{{ do = "ante" }}, {{ do = "deal" }}, {{ do = "bet" }}, {{ do = "showdo
 def test_a_walk_by_situations_is_the_walk_of_states(monkeypatch, game, one_round):
     """Also where only few outcomes are kept at a time."""
     assert type(positions_of(game, None)) is SharedPositions
-    walked = partial(walk_by, monkeypatch=monkeypatch, game=game, one_round=one_round)
+    walked = partial(walk_by, monkeypatch=monkeypatch, game=game, budget=20_000, one_round=one_round)
     plain = walked(StatePositions)
     for most, from_first in ((10_000, False), (10_000, True), (3, False)):
         monkeypatch.setattr(positions, "MOST_KEPT", most)
