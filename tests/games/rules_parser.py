@@ -162,7 +162,7 @@ def parse_rules(text):
             reader.need(
                 rf"After a round another one follows with probability {N}\.",
                 rf"The chance of another round after a round is {N}\.",
-                rf"You go on after a round with probability {N}, and else stop\.",
+                rf"You go on after a round with probability {N}, and otherwise stop\.",
             )[0]
         )
     turns = reader.take(
@@ -295,11 +295,12 @@ def read_deal(reader):
         rf"{WHO} (?:gets|is dealt) (\d+) (\w+) (?:that this player alone sees|hidden from the others)\."
     ):
         return Deal(reader.item(found[4]).name, role_of(*found[:3]), int(found[3]))
-    if found := reader.take(r"You all see (\d+) (\w+), (rolled in the open|dealt face up)\."):
-        item = reader.item(found[1])
-        if item.again != (found[2] == "rolled in the open"):
+    if found := reader.take(r"(You each|You) see (\d+) (\w+), (rolled in the open|dealt face up)\."):
+        item = reader.item(found[2])
+        reader.subject(found[0], "see")
+        if item.again != (found[3] == "rolled in the open"):
             raise Unreadable("a deal of another item")
-        return Deal(item.name, "all", int(found[0]))
+        return Deal(item.name, "all", int(found[1]))
     if found := reader.take(rf"{YOU} (gets?) (\d+) (\w+)(, which nobody else sees| and see only your own)\."):
         role = reader.subject(*found[:2])
         if (role == "each" and reader.seats > 1) != ("own" in found[4]):
@@ -356,7 +357,7 @@ def read_bet(reader):
         r"Then there is betting in turn, from the first player on, until all who are left have put in the same\."
         r"()",
         r"A betting round follows: from the first player on, one after another, until nobody has to match more\.()",
-        r"Now speak in turn, the first player first, until nobody still in must match more\.()",
+        r"Now bet in turn, the first player first, until nobody left must match more\.()",
     ):
         return None
     check, bet, size = reader.need(
@@ -424,13 +425,13 @@ def read_own_choice(reader):
         if by == "each":
             raise Unreadable("an order of one player")
         return read_options(reader, found[2], by, False, found[3])
-    found = reader.take(rf"Choose one (\w+)( all at the same time| one after another| in turn|): {LIST}\.")
+    found = reader.take(rf"(You each c|C)hoose one (\w+)( at the same time| in turn|): {LIST}\.")
     if not found:
         return None
-    name, how, listed = found
-    if (reader.seats == 1) != (how in (" in turn", "")):
+    who, name, how, listed = found
+    if (reader.seats == 1) != (who == "C") or (who != "C" and not how):
         raise Unreadable("an order of one player")
-    return read_options(reader, name, "each", how in (" all at the same time", ""), listed)
+    return read_options(reader, name, "each", how in (" at the same time", ""), listed)
 
 
 def read_options(reader, name, by, together, listed):
@@ -483,19 +484,19 @@ def read_sight(reader):
             "at once",
             r"All players see it straight away\.()",
             r"Everybody sees it immediately\.()",
-            r"You all see it right away\.()",
+            r"(?:You|You each) see it right away\.()",
         ),
         (
             "after",
             r"All players see it when all have chosen\.()",
             r"It becomes known once everybody has chosen\.()",
-            r"You all see it after the last choice\.()",
+            r"(?:You|You each) see it after the last choice\.()",
         ),
         (
             "end",
             r"All players see it at the end of the round\.()",
             r"It becomes known when the round ends\.()",
-            r"You all see it when the round ends\.()",
+            r"(?:You|You each) see it when the round ends\.()",
         ),
         ("never", r"The others never see it\.()", r"It stays hidden from the others\.()", r"Nobody else sees it\.()"),
     ):
@@ -540,7 +541,7 @@ def read_claims(reader):
     (doubt,) = reader.need(
         r"Instead of a claim a player may say (\w+) about the latest claim, which ends the claims\.",
         r"To doubt the latest claim and end the claims, a player says (\w+) in place of a claim\.",
-        r"You can also say (\w+) to the latest claim, which doubts it and ends the claims\.",
+        r"Or say (\w+) to the latest claim, which doubts it and ends the claims\.",
     )
     won, lost = reader.need(
         rf"If that claim is true, the doubter pays its maker {A}; if it is false, its maker pays the doubter "
@@ -573,7 +574,7 @@ def read_offers(reader):
     accept, reject = reader.need(
         r"The other says (\w+) to get that and leave the rest to the offerer, or (\w+)\.",
         r"The answer is (\w+) \(the other gets that, the offerer the rest\) or (\w+)\.",
-        r"When you are made an offer, say (\w+) to get that and leave the rest, or (\w+)\.",
+        r"When you are made an offer, say (\w+) to get that and leave the other the rest, or (\w+)\.",
     )
     if offer != again or least != "0" or float(most) != total:
         raise Unreadable("offers that do not go from nothing to all")
@@ -596,7 +597,7 @@ def read_offers(reader):
         rf"If the last offer is answered by {reject}, the first player gets {A} and the second player gets "
         rf"{A}\.",
         rf"When {reject} answers the last offer, the first player receives {A} and the second one {A}\.",
-        rf"Once the last offer meets {reject}, the first player gets {A} and the second player {A}\.",
+        rf"If the last offer gets {reject}, the first player gets {A} and the second player {A}\.",
     )
     worth = reader.take(
         r"What a player gets of the sum is multiplied by the (number|sum of the numbers) of that player's (\w+)\.",
@@ -656,7 +657,7 @@ def read_showdown(reader):
     found = reader.take(
         r"At the end the pot goes to the player who is left alone, or among those who are left to the one with (.+)\.",
         r"Finally the last player left takes the pot; if several are left, it is won by (.+)\.",
-        r"If all others have left, you win the pot; if not, you win it with (.+)\.",
+        r"If all others have left, you win the pot; if not, among those left you win it with (.+)\.",
     )
     if not found:
         return None
@@ -755,11 +756,13 @@ def read_sale(reader):
         rf"A bid under {A} buys nothing\.",
         rf"No bid below {A} buys\.",
     )
-    reader.need(
-        r"Several highest bids share the thing and what the winner pays\.()",
-        r"If several bids are the highest, the thing and what its buyer pays are divided equally\.()",
-        r"You share the thing and its price with equal highest bids\.()",
+    (paid,) = reader.need(
+        r"Several highest bids share the thing( and what the winner pays|)\.",
+        r"If several bids are the highest, the thing( and what its buyer pays are| is) divided equally\.",
+        r"If several bids are highest, their makers share the thing( and its price|)\.",
     )
+    if (price == "all") != (" and " not in paid):
+        raise Unreadable("a price that is shared where each pays its own")
     if price == "second" and least != (reserve and reserve[0]):
         raise Unreadable("a price below the reserve")
     if alone is not None and alone != (reader.amount(reserve[0]) if reserve else 0.0):
@@ -778,7 +781,7 @@ def read_split(reader):
         rf"Each player receives the chosen (\w+), provided that the sum of all is at most {A}(); with a larger sum "
         rf"everybody receives {A}\.",
         rf"You get the (\w+) that you chose if all (?=\w+ add up to {A} )(\w+)s add up to .+ or less; if they add up "
-        rf"to more, you all get {A}\.",
+        rf"to more, (?:you each|you) get {A}\.",
     )
     if not found:
         return None

@@ -2,6 +2,7 @@
 
 import tracemalloc
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 import pyspiel
@@ -294,19 +295,24 @@ steps = [{{ do = "ante" }}, {{ do = "deal" }}, {{ do = "bet" }}, {{ do = "showdo
 def test_a_walk_by_situations_is_the_walk_of_states(monkeypatch, game, one_round):
     """Also where only few outcomes are kept at a time."""
     assert type(positions_of(game, None)) is SharedPositions
-    monkeypatch.setattr(positions, "MOST_KEPT", 3)
-    shared = walk(game, one_round=one_round)
-    monkeypatch.setattr(positions, "MOST_KEPT", 100_000)
-    trees = [shared, walk(game, one_round=one_round)]
-    monkeypatch.setattr(tree_walk, "positions_of", StatePositions)
-    monkeypatch.setattr(tree_sets, "positions_of", StatePositions)
-    plain = walk(game, one_round=one_round)
-    for tree in trees:
-        assert all(np.array_equal(getattr(tree, name), getattr(plain, name)) for name in COLUMNS)
-        assert tree.digest == plain.digest
-        for known, other in zip(tree.information_sets, plain.information_sets, strict=True):
-            assert known.view.facts == other.view.facts
-            assert known.state.dump() == other.state.dump()
+    walked = partial(walk_by, monkeypatch=monkeypatch, game=game, budget=20_000, one_round=one_round)
+    plain = walked(StatePositions)
+    for most, from_first in ((10_000, False), (10_000, True), (3, False)):
+        monkeypatch.setattr(positions, "MOST_KEPT", most)
+        assert_equal_walks(walked(partial(SharedPositions, from_first=from_first)), plain)
+
+
+def walk_by(make, monkeypatch, game, **options):
+    """Return a tree, its digest and what its sets show, which are made when they are asked for, by some positions."""
+    for module in (tree_walk, tree_sets):
+        monkeypatch.setattr(module, "positions_of", make)
+    tree = walk(game, **options)
+    return tree, tree.digest, [(known.view.facts, known.state.dump()) for known in tree.information_sets]
+
+
+def assert_equal_walks(walked, plain):
+    assert all(np.array_equal(*(getattr(one[0], name) for one in (walked, plain))) for name in COLUMNS)
+    assert walked[1:] == plain[1:]
 
 
 def test_a_situation_is_played_once():
@@ -329,6 +335,55 @@ def test_a_situation_is_played_once():
     last = [one for one in played if one[0] == 1]
     assert len({*last}) == 81
     assert len(last) <= 2 * 81 + 100  # those before the first one is met again, and of the estimate of the size
+
+
+def test_a_position_that_is_never_met_again_is_played_as_any_other(monkeypatch):
+    monkeypatch.setattr(positions, "Situation", None)  # none can be made
+    assert len(walk(make_game("kuhn(hands=1)"))) == 55
+
+
+@dataclass(frozen=True, kw_only=True)
+class Skips(Auction):
+    """Auction whose records start again in every round, with None."""
+
+    class State(AuctionState):
+        __slots__ = ()
+        record_fields = ("past",)
+
+        def view(self, seat):
+            return View(self.game, seat, (seat, self.round, self.values[seat], self.past[seat]))
+
+        def play(self, actions):
+            result = super().play(actions)
+            self.past = tuple((None, bid) for bid in actions.values())
+            return result
+
+    state = State
+
+    def info_key(self, facts):
+        return repr(facts)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Starts(Skips):
+    """Game whose `start` makes a state of another class, which reads what its base only adds to."""
+
+    class Reading(AuctionState):
+        __slots__ = ()
+
+        def play(self, actions):
+            return super().play(actions)._replace(payoffs=(float(len(self.past[0])), 0.0))
+
+    def start(self, chance):
+        state = self.Reading(self, chance)
+        state.begin()
+        return state
+
+
+@pytest.mark.parametrize("kind", [Skips, Starts])
+def test_records_may_begin_with_none_and_states_be_of_another_class(monkeypatch, kind):
+    makes = (partial(SharedPositions, from_first=True), StatePositions)
+    assert_equal_walks(*(walk_by(make, monkeypatch, kind(rounds=2)) for make in makes))
 
 
 def test_a_subclass_does_not_inherit_records():

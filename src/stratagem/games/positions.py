@@ -8,19 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import add, attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from stratagem.games.base import Branch, Game, Place, Position, Positions, RoundResult, Seat, SetOptions, State
 from stratagem.games.enumeration import Tape, UnsettledDraw, fork_state, outcomes, starts
 from stratagem.games.rounds import Outcome, round_outcomes, round_starts
 from stratagem.games.tree_size import list_choices
 
+S = TypeVar("S", bound="Situation | None")
 Record = tuple[tuple[Any, ...], ...]
 """Record of a state: by seat, what play has added."""
-_MARK = (None,)
-"""Beginning of a record to which play may add; play may also begin it anew."""
-MOST_KEPT = 100_000
-"""Outcomes that are kept at a time: some 50 MB."""
+_MARK = (object(),)
+"""Beginning of a record to which play may add; play may also begin it anew, with whatever element it likes."""
+MOST_KEPT = 10_000
+"""Outcomes that are kept at a time: some 5 MB."""
 
 
 class StatePositions:
@@ -86,8 +87,8 @@ class Situation:
     def __init__(self, state: State[Any]) -> None:
         self.state = state
         """State whose records hold nothing but the mark."""
-        self.after: dict[tuple[str, ...], list[Transition]] | None = None
-        """Outcomes of joint actions; None until the situation is met again, since in some games none ever is."""
+        self.after: dict[tuple[str, ...], list[Transition]] = {}
+        """Outcomes of joint actions."""
 
 
 Transition = tuple[float, Situation | None, tuple[Record, ...], tuple[float, ...], bool]
@@ -104,27 +105,26 @@ Transition = tuple[float, Situation | None, tuple[Record, ...], tuple[float, ...
 class SharedPositions(StatePositions):
     """Positions of a game that declares its records: each situation is played once, whatever led to it.
 
-    A position is its situation and its state.
+    A position is its situation and its state. A situation that is met for the first time is None, and its state is
+    played as that of any game: in some games none is ever met again.
     """
 
-    def __init__(self, game: Game[Any], number: int | None) -> None:
+    def __init__(self, game: Game[Any], number: int | None, *, from_first: bool = False) -> None:
         super().__init__(game, number)
+        self.from_first = from_first
+        """True if a situation also is one when it is met for the first time, as checks need it."""
         self.records = records_of(game) or ()
         others = [name for name in game.state.state_fields if name not in self.records]
         self._named = attrgetter("round", "to_act", *others)
         self._blank = (_MARK,) * game.spec.seats
-        self._known: dict[Any, Situation] = {}
+        self._known: dict[Any, Situation | None] = {}
         self._num_kept = 0
 
     def start(self) -> Place:
         found = super().start()
         if found[1] is None:
-            return ([(chance, self._begin(place)) for chance, place in found[0]], *found[1:])
-        return self._begin(found)
-
-    def _begin(self, place: Place) -> Place:
-        state = place[0]
-        return ((self._situation(state.fork()), state), *place[1:])
+            return ([(chance, self._meet(place)) for chance, place in found[0]], *found[1:])
+        return self._meet(found)
 
     def key(self, at: Position, seat: Seat) -> str:
         return super().key(at[1], seat)
@@ -137,10 +137,12 @@ class SharedPositions(StatePositions):
 
     def children(self, place: Place, moves: Sequence[str]) -> list[Place]:
         (situation, state), _, chosen, returns, rounds = place
+        if situation is None:
+            return [self._meet(after) for after in super().children((state, *place[1:]), moves)]
         places = []
         for move in moves:
             joint = (*chosen, move)
-            found = None if situation.after is None else situation.after.get(joint)
+            found = situation.after.get(joint)
             if found is None:
                 found = self._play(situation, joint)
             branches = [
@@ -159,35 +161,52 @@ class SharedPositions(StatePositions):
             places.append(join_branches(branches, returns, rounds))
         return places
 
+    def _meet(self, place: Place) -> Place:
+        """Return the place of a state, or the draw among some, with the situations that were met before."""
+        state, to_act = place[0], place[1]
+        if to_act is None:
+            return ([(chance, self._meet(after)) for chance, after in state], *place[1:])
+        if not to_act:
+            return (None, *place[1:])
+        situation = None
+        if type(state) is self.game.state:  # a game may make states of another class, which has not declared records
+            name = self._named(state)
+            if name not in self._known and not self.from_first:
+                self._keep(name, None)
+            elif (situation := self._known.get(name)) is None:
+                situation = self._keep(name, Situation(self._without_records(state.fork())))
+        return ((situation, state), *place[1:])
+
     def _play(self, situation: Situation, moves: tuple[str, ...]) -> list[Transition]:
         """Play a joint action in a situation, and keep its outcomes."""
         found = []
         for chance, after, result in self._outcomes(situation.state, moves):
             ends = after.over or self._ends(result)
             records = () if ends else tuple([getattr(after, name) for name in self.records])
-            next_one = None if ends else self._situation(after)
-            found.append((chance, next_one, records, result.payoffs, result.closed))
-        if situation.after is not None:
-            situation.after[moves] = found
-            self._num_kept += len(found)
+            found.append((chance, None if ends else self._situation(after), records, result.payoffs, result.closed))
+        situation.after[moves] = found
+        self._num_kept += len(found)
         return found
 
     def _situation(self, state: State[Any]) -> Situation:
         """Return the situation of a state, which is changed."""
         name = self._named(state)
-        found = self._known.get(name)
-        if found is None:
-            for record in self.records:
-                setattr(state, record, self._blank)
-            state.chance = Tape({})  # draws name no path twice
-            if self._num_kept > MOST_KEPT:  # the walk goes by depth, so old situations are rarely met again
-                self._known.clear()
-                self._num_kept = 0
-            self._num_kept += 1
-            found = self._known[name] = Situation(state)
-        elif found.after is None:
-            found.after = {}
-        return found
+        return self._known.get(name) or self._keep(name, Situation(self._without_records(state)))
+
+    def _keep(self, name: Any, situation: S) -> S:
+        if self._num_kept > MOST_KEPT:  # the walk goes by depth, so old situations are rarely met again
+            self._known.clear()
+            self._num_kept = 0
+        self._num_kept += 1
+        self._known[name] = situation
+        return situation
+
+    def _without_records(self, state: State[Any]) -> State[Any]:
+        """Return a state, from which its records are taken."""
+        for record in self.records:
+            setattr(state, record, self._blank)
+        state.chance = Tape({})  # draws name no path twice
+        return state
 
     def _add_records(self, before: State[Any], situation: State[Any], records: tuple[Record, ...]) -> State[Any]:
         """Return the state of a situation that follows a state."""

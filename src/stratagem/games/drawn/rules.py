@@ -127,7 +127,7 @@ class WrittenGame(DescribedGame):
     file: str = ""
     """File of the description, by the name that results give it; empty for a text alone."""
     wording: int | None = None
-    """Wording of the rules; None takes that of the description."""
+    """Wording of the rules, 0 to 2, of which 2 speaks to the reader; None takes that of the description."""
 
     def __post_init__(self) -> None:
         if not isinstance(self.text, str) or not isinstance(self.file, str):

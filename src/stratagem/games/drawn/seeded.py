@@ -27,7 +27,7 @@ class DrawnGame(DescribedGame):
     size: Size = "small"
     """Size of the tree: small, medium or large."""
     wording: int | None = None
-    """Wording of the rules; None takes that of the draw, which is 0 or 1."""
+    """Wording of the rules, 0 to 2, of which 2 speaks to the reader; None takes that of the draw, 0 or 1."""
 
     def __post_init__(self) -> None:
         check_seed(self.seed)

@@ -203,7 +203,7 @@ class Choose(Step):
         return [
             words.say(f"choose.{how}", self.by, name=self.name, listed=", ".join(self.labels)),
             *(self._option_line(game, option, words) for option in self.options if self._has_terms(option)),
-            words.say(f"choose.{self.seen.replace(' ', '_')}"),
+            words.say(f"choose.{self.seen.replace(' ', '_')}", "each"),
         ]
 
     @cached_property

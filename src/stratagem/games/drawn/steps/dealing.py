@@ -69,7 +69,7 @@ class Deal(Step):
         thing = f"{self.count} {item.name if self.count == 1 else item.plural}"
         if self.to == "all":
             key = "deal.rolled" if item.again else "deal.laid"
-            return [words.say(key, thing=thing, are="is" if self.count == 1 else "are")]
+            return [words.say(key, "each", thing=thing, are="is" if self.count == 1 else "are")]
         return [words.say("deal.hidden", self.to, thing=thing)]
 
 

@@ -89,7 +89,7 @@ class Split(Step):
 
     def rules(self, game: GameDescription, words: Words) -> list[str]:
         total, otherwise = words.amount(self.sum), words.amount(self.else_pays)
-        lines = [words.say("split.fits", demand=self.demand, sum=total, otherwise=otherwise)]
+        lines = [words.say("split.fits", "each", demand=self.demand, sum=total, otherwise=otherwise)]
         if self.worth:
             lines.append(say_worth(game, self, "split.worth", words, demand=self.demand))
         if game.may_have_left(self):

@@ -224,7 +224,8 @@ class Sale(Step):
             lines.append(words.say("sale.alone", reserve=reserve))
         if self.reserve:
             lines.append(words.say("sale.reserve", reserve=reserve))
-        return [*lines, words.say("sale.equal")]
+        # each player pays its own bid whole, also where several share the thing
+        return [*lines, words.say("sale.equal_own" if self.price == "all" else "sale.equal")]
 
     def _say_worth(self, game: GameDescription, item: DealtItem, words: Words) -> str:
         if self.worth == "common":
