@@ -1,6 +1,8 @@
 """Policies on game trees: mixtures, and best responses against OpenSpiel on its own games."""
 
+import sys
 from itertools import pairwise
+from threading import Thread
 
 import numpy as np
 import pyspiel
@@ -9,6 +11,7 @@ from open_spiel.python.algorithms import exploitability, fictitious_play
 
 from stratagem.games import make_game
 from stratagem.games.spiel.tree_game import set_names, spiel_game
+from stratagem.measure import tree_policy
 from stratagem.measure.exploitability.exact import of_policy
 from stratagem.measure.tree_policy import advantages, mix_policies, oracle_of, policy_on
 from stratagem.players.tabular import TablePlayer
@@ -152,3 +155,29 @@ def test_advantages_are_payoffs_less_the_mean_of_the_others():
     tree = oracle_of(make_game("spiel:kuhn_poker(players=3)")).tree
     found, paid = advantages(tree)[-1], tree.returns[-1]
     assert found == pytest.approx([paid[0] - paid[1:].mean(), paid[1] - paid[::2].mean(), paid[2] - paid[:2].mean()])
+
+
+def test_threads_share_the_cached_oracles(monkeypatch):
+    games, faults = [f"game {number}" for number in range(15)], []
+    monkeypatch.setattr(tree_policy, "_oracles", type(tree_policy._oracles)())
+    monkeypatch.setattr(tree_policy, "_CACHED_NODES", 700)
+    monkeypatch.setattr(tree_policy, "tree_of", lambda game, budget, one_round: [game] * 60)
+
+    def ask(first):
+        try:
+            for number in range(3000):
+                game = games[(7 * number + 3 * first) % len(games)]
+                assert tree_policy._cached_oracle(game, 1, True).tree[0] == game
+        except (KeyError, RuntimeError, AssertionError) as error:
+            faults.append(repr(error))
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    threads = [Thread(target=ask, args=(first,)) for first in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    sys.setswitchinterval(before)
+    assert faults == []
+    assert 4 <= len(tree_policy._oracles) <= 11

@@ -5,7 +5,6 @@ A policy is one array: the probability of each action of each information set, b
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Hashable, Mapping, Sequence
 from functools import cached_property
 from itertools import islice
@@ -209,18 +208,18 @@ def reply_oracle(game: Game[Any], player: Player, budget: int = QUICK) -> Oracle
     return oracle.with_forfeits if may_fail and can_forfeit(game) else oracle
 
 
-_oracles: OrderedDict[Hashable, Oracle] = OrderedDict()
-"""Cached oracles, the one that was used last at the end."""
+_oracles: dict[Hashable, Oracle] = {}
+"""Cached oracles, the one that was used last at the end; threads of the viewer share them, so each step is whole."""
 
 
 def _cached_oracle(game: Game[Any], budget: int, one_round: bool) -> Oracle:
     key = game, budget, one_round
-    if key not in _oracles:
-        _oracles[key] = Oracle(tree_of(game, budget, one_round=one_round))
-    _oracles.move_to_end(key)
-    while len(_oracles) > _CACHED and sum(len(oracle.tree) for oracle in _oracles.values()) > _CACHED_NODES:
-        _oracles.popitem(last=False)
-    return _oracles[key]
+    if (oracle := _oracles.pop(key, None)) is None:
+        oracle = Oracle(tree_of(game, budget, one_round=one_round))
+    _oracles[key] = oracle
+    while len(_oracles) > _CACHED and sum(len(one.tree) for one in list(_oracles.values())) > _CACHED_NODES:
+        _oracles.pop(list(_oracles)[0], None)  # noqa: RUF015 - an iterator fails where another thread adds one
+    return oracle
 
 
 def tree_or_induction(game: Game[Any], player: Player, budget: int) -> Oracle | None:
