@@ -159,15 +159,13 @@ def test_advantages_are_payoffs_less_the_mean_of_the_others():
 
 def test_threads_share_the_cached_oracles(monkeypatch):
     games, faults = [make_game(f"ipd(rounds={rounds})") for rounds in range(1, 16)], []
-    monkeypatch.setattr(
-        tree_policy, "tree_of", lambda game, budget, one_round: [game] * 5000
-    )  # ten have room; the budget is of no other test
+    monkeypatch.setattr(tree_policy, "tree_of", lambda game, budget, one_round: [game] * 5000)  # of ten there is room
 
     def ask(first):
         try:
             for number in range(1000):
                 game = games[(7 * number + 3 * first) % len(games)]
-                assert oracle_of(game, 10**9).tree[0] is game
+                assert oracle_of(game, 10**9).tree[0] is game  # a budget of no other test
         except (KeyError, RuntimeError, AssertionError) as error:
             faults.append(repr(error))
 

@@ -208,17 +208,17 @@ def reply_oracle(game: Game[Any], player: Player, budget: int = QUICK) -> Oracle
     return oracle.with_forfeits if may_fail and can_forfeit(game) else oracle
 
 
-_known_oracles: dict[Hashable, Oracle] = {}
+_walked: dict[Hashable, Oracle] = {}
 """Cached oracles, the one that was used last at the end; threads of the viewer share them, so each step is whole."""
 
 
 def _cached_oracle(game: Game[Any], budget: int, one_round: bool) -> Oracle:
     key = game, budget, one_round
-    if (oracle := _known_oracles.pop(key, None)) is None:
+    if (oracle := _walked.pop(key, None)) is None:
         oracle = Oracle(tree_of(game, budget, one_round=one_round))
-    _known_oracles[key] = oracle
-    while len(_known_oracles) > _CACHED and sum(len(one.tree) for one in list(_known_oracles.values())) > _CACHED_NODES:
-        _known_oracles.pop(list(_known_oracles)[0], None)  # noqa: RUF015 - an iterator fails where another thread adds one
+    _walked[key] = oracle
+    while len(_walked) > _CACHED and sum(len(one.tree) for one in list(_walked.values())) > _CACHED_NODES:
+        _walked.pop(list(_walked)[0], None)  # noqa: RUF015 - an iterator fails where another thread adds one
     return oracle
 
 
