@@ -63,6 +63,24 @@ def test_a_resume_with_an_odd_lock_is_refused_in_a_sentence(tmp_path, kind):
     assert "lock should be a file" in " ".join(printed.split())
 
 
+@pytest.mark.parametrize("name", ["config.toml", "status.json", "metrics.jsonl", "report.html", "new.json"])
+def test_a_link_to_a_file_elsewhere_is_neither_shown_nor_written(tmp_path, name):
+    folder = made(tmp_path).path
+    (mine := tmp_path / "mine.txt").write_text("secret = 'mine'\n")
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(mine)
+    for words in (("report", folder), ("train", folder, "--resume")):
+        status, printed = forked_command(*words, work=tmp_path, scratch=tmp_path)
+        assert status == 2, printed
+        assert "is a link to a file outside its run" in " ".join(printed.split())
+    with pytest.raises(StratagemError, match="outside its run"), RunFolder(folder).at_work():
+        pass
+    assert mine.read_text() == "secret = 'mine'\n"
+    (folder / name).unlink()
+    (folder / name).symlink_to(folder / "run.json")
+    assert RunFolder.open(folder).path == folder
+
+
 @pytest.mark.parametrize("kind", ["pipe", "folder"])
 def test_a_lock_is_a_file(tmp_path, kind):
     spoil(tmp_path / "lock", kind)

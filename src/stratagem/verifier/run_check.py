@@ -38,7 +38,7 @@ def run_checks(folder: Path) -> Iterator[FigureCheck]:
         except CannotCompute as error:
             yield FigureCheck(name, "not recomputed", detail=str(error))
             continue
-        except (StratagemError, KeyError, TypeError, ValueError, AttributeError) as error:
+        except (StratagemError, KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             yield FigureCheck(name, "differs", detail=f"{path.name} cannot be read: {error}")
             continue
         known[step, game] = value
@@ -58,8 +58,8 @@ def exploit_policy(game: str, policy: Mapping[str, Mapping[str, float]]) -> floa
         raise CannotCompute(f"It states {len(policy)} situations of {len(walk.sets)}.")
     played = [(known.info_key, action) for known in walk.sets for action in known.actions]
     rows = [0.0 if action is None else float(policy[key].get(action, 0.0)) for key, action in played]
-    sums = [sum(map(float, policy[known.info_key].values())) for known in walk.sets]
-    if max(abs(total - 1.0) for total in sums) > 1e-6 or min(rows) < 0.0:
+    sums = [sum(rows[known.first : known.first + len(known.actions)]) for known in walk.sets]  # of actions of the game
+    if not all(abs(total - 1.0) <= 1e-6 for total in sums) or not all(row >= 0.0 for row in rows):
         raise CannotCompute("Its probabilities do not sum to 1: it plays illegal replies, too.")
     seats = range(walk.game.spec.seats)
     return walk.gain(np.array(rows), [walk.best_response(np.array(rows), seat) for seat in seats])[0]
@@ -126,8 +126,8 @@ def _metrics_by_step(folder: Path) -> dict[int, dict[str, Any]]:
     """Return the logged metrics of each step; training and validation may have a line each."""
     metrics: dict[int, dict[str, Any]] = {}
     for row in _read_lines(folder / METRICS):
-        if "step" in row:
-            metrics.setdefault(int(row["step"]), {}).update(row)
+        if isinstance(step := row.get("step"), int):
+            metrics.setdefault(step, {}).update(row)
     return metrics
 
 

@@ -18,11 +18,15 @@ from numpy.typing import NDArray
 from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game, State
 from stratagem.games.enumeration import outcomes
+from stratagem.games.key import Key
 from stratagem.games.rounds import round_outcomes, round_starts
+from stratagem.games.tree_size import estimated_size
 
 Floats = NDArray[np.float64]
 MOST_ENDS = 300_000
 """Largest number of ends that are walked: a minute or two."""
+_MOST_NODES = 100 * MOST_ENDS
+"""Estimated size beyond which no walk begins: in a long game it would go on before it counts its first ends."""
 ROUNDING = 1e-12
 """Difference of gains up to which the first of two actions is the best, as the audit declares it."""
 SetKey = tuple[int, str]
@@ -66,6 +70,8 @@ class EndsWalk:
         self._alone, self._slots, self._seats = spec.independent_rounds > 0, 0, spec.seats
         fixed = spec.utility in ("zero-sum", "constant-sum") and not spec.simultaneous
         self._forfeit: tuple[None, ...] = (None,) if spec.on_illegal == "forfeit" and fixed else ()
+        if estimated_size(self.game, Key(0), 20, one_round=self._alone) > _MOST_NODES:
+            raise CannotCompute(self._too_large())
         nothing = (0.0,) * self._seats
         for chance, state in round_starts(self.game, self.kind):
             self._walk(state, chance, (), nothing, 0, (-1,) * self._seats)
@@ -111,7 +117,7 @@ class EndsWalk:
             if None not in joint:  # nobody means to forfeit, so it dominates nothing and is no bound
                 after[joint] = bounds
         if len(self._ends) > MOST_ENDS:
-            raise CannotCompute(f"{self.game.spec.name} has more than {MOST_ENDS:,} ends, too many to walk again.")
+            raise CannotCompute(self._too_large())
         for index, (seat, view) in enumerate(views.items()):
             options: dict[tuple[str | None, ...], dict[str | None, tuple[float, float]]] = {}
             for joint, found in after.items():
@@ -119,6 +125,9 @@ class EndsWalk:
             self.histories.setdefault(view.info_key, []).extend(options.values())
         ends = list(zip(*after.values(), strict=True))
         return [(min(low for low, _ in one), max(high for _, high in one)) for one in ends]
+
+    def _too_large(self) -> str:
+        return f"{self.game.spec.name} has more than {MOST_ENDS:,} ends, too many to walk again."
 
     def _number(self, state: State[Any], seat: int, before: int) -> int:
         view = state.view(seat)

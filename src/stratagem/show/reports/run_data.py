@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from stratagem.base.errors import StratagemError
+from stratagem.base.errors import BadRecord, StratagemError
 from stratagem.base.files import parse_json, parse_toml, read_bounded, read_small, reason
 from stratagem.show.reports.files import (
     EloRating,
@@ -26,7 +26,7 @@ from stratagem.show.reports.files import (
     PolicySchema,
     SkillRating,
 )
-from stratagem.training.runs.folder import FORMAT, RunFolder, RunInfo, Status
+from stratagem.training.runs.folder import FORMAT, RunFolder, RunInfo, Status, own_file
 from stratagem.training.runs.metrics import Curve, read_metrics
 
 T = TypeVar("T")
@@ -70,7 +70,10 @@ class RunData:
     def settings_text(self) -> str:
         """Resolved recipe as text."""
         try:
-            return read_bounded(self.run.path / "config.toml").decode("utf-8", "replace")
+            return read_bounded(own_file(self.run.path / "config.toml")).decode("utf-8", "replace")
+        except BadRecord as error:
+            self.broken["config.toml"] = str(error)
+            return ""
         except (OSError, ValueError) as error:
             self.broken["config.toml"] = f"config.toml cannot be read: {reason(error)}."
             return ""

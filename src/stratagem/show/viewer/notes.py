@@ -12,7 +12,7 @@ from stratagem.base.files import parse_json, read_small, write_file
 from stratagem.base.settings import FiniteSettings
 from stratagem.games.base import Json
 from stratagem.show.viewer.studio import Visit
-from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.folder import RunFolder, own_file
 
 FILE = "view.json"
 _NOTE, _TAG, _MOST_TAGS = 4000, 40, 12
@@ -56,4 +56,4 @@ def _save(path: Path, note: Note) -> None:
     if note == Note():
         path.unlink(missing_ok=True)
     else:
-        write_file(path, json.dumps(note.model_dump(mode="json"), indent=1) + "\n")
+        write_file(own_file(path), json.dumps(note.model_dump(mode="json"), indent=1) + "\n")

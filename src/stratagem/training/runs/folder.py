@@ -152,6 +152,7 @@ class RunFolder:
         """Open an existing run; `hint` ends the sentence that says there is none."""
         if not is_run(path):
             raise BadRecord(f"There is no run at {path}: a run is a folder with {_INFO} and {_CONFIG}{hint}.")
+        check_links(path)
         return cls(path)
 
     @property
@@ -176,11 +177,11 @@ class RunFolder:
 
     def config(self, cls: type[S]) -> S:
         """Settings in the file; keys of earlier releases are read under their new names."""
-        return read_settings(cls, _whole(self.path / _CONFIG))
+        return read_settings(cls, own_file(self.path / _CONFIG))
 
     def config_data(self) -> dict[str, Any]:
         """Settings as the file has them."""
-        return read_toml(_whole(self.path / _CONFIG))
+        return read_toml(own_file(self.path / _CONFIG))
 
     def save_info(self, info: RunInfo) -> None:
         """Write the provenance, after an addition or a change."""
@@ -216,6 +217,7 @@ class RunFolder:
     @contextmanager
     def hold_folder(self) -> Iterator[None]:
         """Exclude other processes; the status stays as it is."""
+        check_links(self.path)
         with hold_lock(self.path / _LOCK, f"the run {self.path}"):
             yield
 
@@ -225,6 +227,7 @@ class RunFolder:
 
         What `prepare` refuses leaves the status as it was.
         """
+        check_links(self.path)
         with hold_lock(self.path / _LOCK, f"the run {self.path}"):
             prepared = prepare() if prepare else None
             try:  # an interrupt may come while a status is written, too
@@ -248,10 +251,22 @@ def find_runs(folder: Path) -> list[RunFolder]:
     return [RunFolder(path.parent) for path in sorted(folder.glob(f"*/{_INFO}")) if path.parent.name[0] != "."]
 
 
-def _whole(path: Path) -> Path:
-    """Return the path of a file; a pipe in its place is refused, since reading it would wait for ever."""
+def check_links(folder: Path) -> None:
+    """Refuse the folder of a run with a link to a file elsewhere: to go on with it would write that file."""
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.is_symlink() and not path.is_dir():
+            own_file(path)
+
+
+def own_file(path: Path) -> Path:
+    """Return the path of a file of a run; a pipe in its place is refused, since reading it would wait for ever.
+
+    A link that leads out of the folder is refused, too: a report of the run would show a file of the reader's.
+    """
     if path.exists() and not path.is_file():
         raise BadRecord(f"{path} should be a file: restore it.")
+    if path.is_symlink() and not path.resolve().is_relative_to(path.parent.resolve()):
+        raise BadRecord(f"{path} is a link to a file outside its run: put the file itself there.")
     return path
 
 
@@ -273,7 +288,7 @@ def _json(settings: Settings) -> str:
 
 def _read(cls: type[S], path: Path) -> S:
     try:
-        data = parse_json(read_small(path))
+        data = parse_json(read_small(own_file(path)))
     except (OSError, ValueError) as error:
         raise BadRecord(f"{path} cannot be read as JSON: {reason(error)}.") from error
     if not isinstance(data, dict):
