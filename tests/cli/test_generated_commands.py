@@ -189,7 +189,7 @@ def test_help_is_what_the_docstring_says(called):
         "/ --no-lock Open it.",
         "--dry-run Rehearse the work.",
         "--from <path> Folder of earlier work.",
-        "--budget <str> Cap on all calls",
+        "--budget <str> Cap on the calls",
     ):
         assert line in shown
     assert "progress" not in shown

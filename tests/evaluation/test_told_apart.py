@@ -62,7 +62,7 @@ class Taking(Scripted):
 @pytest.mark.parametrize("called", CALLS)
 @pytest.mark.parametrize("wrapped", [lambda player: player, Noisy])
 def test_two_players_whose_options_no_name_tells_are_refused(called, wrapped):
-    with pytest.raises(BadParameter, match="differ in options: write these as fields of a frozen dataclass"):
+    with pytest.raises(BadParameter, match="make the options fields of a frozen dataclass"):
         called(wrapped(Taking(0)), wrapped(Taking(-1)))
 
 

@@ -338,7 +338,7 @@ def test_a_situation_is_played_once():
 
 
 def test_a_position_that_is_never_met_again_is_played_as_any_other(monkeypatch):
-    monkeypatch.setattr(positions, "Situation", None)  # none can be made
+    monkeypatch.setattr(positions, "SharedSituation", None)  # none can be made
     assert len(walk(make_game("kuhn(hands=1)"))) == 55
 
 

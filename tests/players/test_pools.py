@@ -154,7 +154,7 @@ def test_a_recipe_takes_the_place_of_the_game_pool_by_pool():
     [
         ("kuhn", {"train": ("ipd/TitForTat",)}, "The pool train of kuhn cannot have 'ipd/TitForTat'. ipd/Tit"),
         ("kuhn", {"train": ("nobody",)}, "The pool train of kuhn cannot have 'nobody'. There is no player of kuhn"),
-        ("kuhn", {"exploit": ("human",)}, "The pool exploit of kuhn cannot have 'human': a human"),
+        ("kuhn", {"exploit": ("human",)}, "The pool exploit of kuhn cannot have 'human': people play in"),
         ("kuhn", {"train": ("AlwaysBet", "alwaysbet")}, "has kuhn/AlwaysBet twice"),
         ("liars-dice", {"train": ("ismcts:10",)}, "The pool train of liars-dice cannot have 'ismcts:10'"),
         ("spiel:kuhn_poker(players=3)", {"shifted": ("perfect",)}, "The pool shifted of .* cannot have 'perfect'"),

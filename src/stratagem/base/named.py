@@ -216,8 +216,11 @@ def _parameters(factory: Callable[..., Any]) -> FactoryParameters:
 
 
 def _read_parameters(factory: Callable[..., Any]) -> FactoryParameters:
-    defaults = {option: parameter.default for option, parameter in signature(factory).parameters.items()}
-    return FactoryParameters(_hints(factory), defaults)
+    try:
+        parameters = signature(factory).parameters
+    except ValueError:  # a class of Python's own tells none; what it makes is refused
+        return FactoryParameters(_hints(factory), {})
+    return FactoryParameters(_hints(factory), {name: one.default for name, one in parameters.items()})
 
 
 _cached_parameters = lru_cache(maxsize=512)(_read_parameters)

@@ -222,11 +222,7 @@ class State(ABC, Generic[F]):
     __slots__ = ("chance", "game", "over", "round", "to_act")
     state_fields: ClassVar[tuple[str, ...]] = ()
     record_fields: ClassVar[tuple[str, ...] | None] = None
-    """Fields that hold a tuple a seat, to which `begin` and `play` add and which they never read.
-
-    Where a class declares them, if only none, trees are walked faster: `play` is asked once for all positions that
-    differ in these fields alone. Its draws must name no path twice. Subclasses do not inherit the declaration.
-    """
+    """Fields with a tuple a seat that play only adds to and never reads; see `games.positions.SharedPositions`."""
 
     def __init__(self, game: Game[F], chance: Chance) -> None:
         self.game = game

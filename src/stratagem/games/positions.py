@@ -15,7 +15,7 @@ from stratagem.games.enumeration import Tape, UnsettledDraw, fork_state, outcome
 from stratagem.games.rounds import Outcome, round_outcomes, round_starts
 from stratagem.games.tree_size import list_choices
 
-S = TypeVar("S", bound="Situation | None")
+S = TypeVar("S", bound="SharedSituation | None")
 Record = tuple[tuple[Any, ...], ...]
 """Record of a state: by seat, what play has added."""
 _MARK = (object(),)
@@ -79,7 +79,7 @@ class StatePositions:
         return self.number is not None and result.closed
 
 
-class Situation:
+class SharedSituation:
     """Position of a game without its records: what decides how play goes on."""
 
     __slots__ = ("after", "state")
@@ -91,7 +91,7 @@ class Situation:
         """Outcomes of joint actions."""
 
 
-Transition = tuple[float, Situation | None, tuple[Record, ...], tuple[float, ...], bool]
+Transition = tuple[float, SharedSituation | None, tuple[Record, ...], tuple[float, ...], bool]
 """Outcome of a joint action; a plain tuple, since many are made. Its parts, in their order:
 
 - its probability;
@@ -105,6 +105,9 @@ Transition = tuple[float, Situation | None, tuple[Record, ...], tuple[float, ...
 class SharedPositions(StatePositions):
     """Positions of a game that declares its records: each situation is played once, whatever led to it.
 
+    Where a state class declares `record_fields`, if only none, `play` is asked once for all positions that differ in
+    these fields alone. Its draws must name no path twice. Subclasses do not inherit the declaration.
+
     A position is its situation and its state. A situation that is met for the first time is None, and its state is
     played as that of any game: in some games none is ever met again.
     """
@@ -117,7 +120,7 @@ class SharedPositions(StatePositions):
         others = [name for name in game.state.state_fields if name not in self.records]
         self._named = attrgetter("round", "to_act", *others)
         self._blank = (_MARK,) * game.spec.seats
-        self._known: dict[Any, Situation | None] = {}
+        self._known: dict[Any, SharedSituation | None] = {}
         self._num_kept = 0
 
     def start(self) -> Place:
@@ -174,10 +177,10 @@ class SharedPositions(StatePositions):
             if name not in self._known and not self.from_first:
                 self._keep(name, None)
             elif (situation := self._known.get(name)) is None:
-                situation = self._keep(name, Situation(self._without_records(state.fork())))
+                situation = self._keep(name, SharedSituation(self._without_records(state.fork())))
         return ((situation, state), *place[1:])
 
-    def _play(self, situation: Situation, moves: tuple[str, ...]) -> list[Transition]:
+    def _play(self, situation: SharedSituation, moves: tuple[str, ...]) -> list[Transition]:
         """Play a joint action in a situation, and keep its outcomes."""
         found = []
         for chance, after, result in self._outcomes(situation.state, moves):
@@ -188,10 +191,10 @@ class SharedPositions(StatePositions):
         self._num_kept += len(found)
         return found
 
-    def _situation(self, state: State[Any]) -> Situation:
+    def _situation(self, state: State[Any]) -> SharedSituation:
         """Return the situation of a state, which is changed."""
         name = self._named(state)
-        return self._known.get(name) or self._keep(name, Situation(self._without_records(state)))
+        return self._known.get(name) or self._keep(name, SharedSituation(self._without_records(state)))
 
     def _keep(self, name: Any, situation: S) -> S:
         if self._num_kept > MOST_KEPT:  # the walk goes by depth, so old situations are rarely met again
