@@ -689,6 +689,45 @@ def read_showdown(reader):
     return Showdown(item, tuple(orders), shown is not None)
 
 
+def read_lone_bid(reader):
+    """What a bid pays beside which there is no other."""
+    found = reader.need(
+        rf"A bid beside which there is no other pays {A}\.",
+        rf"If there is a single bid, its buyer pays {A}\.",
+        rf"If yours is the only bid, you pay {A}\.",
+    )
+    return reader.amount(found[0])
+
+
+PRICES = (
+    (
+        "first",
+        r"The winner pays its own bid\.()",
+        r"The buyer pays what it bid\.()",
+        r"If you buy, you pay your own bid\.()",
+    ),
+    (
+        "second",
+        rf"The winner pays the second-highest bid(?:, but at least {A})?\.",
+        rf"The buyer pays the next bid below, or an equal one(?:, but at least {A})?\.",
+        rf"If you buy, you pay the second-highest bid(?:, but not less than {A})?\.",
+    ),
+    (
+        "all",
+        r"Every player pays its own bid, winner or not\.()",
+        r"All pay what they bid, buyer or not\.()",
+        r"You pay your own bid whether you buy or not\.()",
+    ),
+    (
+        "lost",
+        r"The winner pays nothing; all others pay their own bids\.()",
+        r"The buyer pays nothing, and everybody else pays what it bid\.()",
+        r"If you buy, you pay nothing; if not, you pay your own bid\.()",
+    ),
+)
+"""What is paid in a sale, and the sentence of each wording that says so."""
+
+
 def read_sale(reader):
     """An auction's payment."""
     pairs = reader.take(
@@ -711,46 +750,12 @@ def read_sale(reader):
     bid, worth, item = reader.choice(found[0]), "common" if " all" in found[1] else "own", reader.item(found[2])
     if worth == "own":
         reader.worth("number" if "the number of" in found[1] else "sum", found[2])
-    prices = (
-        (
-            "first",
-            r"The winner pays its own bid\.()",
-            r"The buyer pays what it bid\.()",
-            r"If you buy, you pay your own bid\.()",
-        ),
-        (
-            "second",
-            rf"The winner pays the second-highest bid(?:, but at least {A})?\.",
-            rf"The buyer pays the next bid below, or an equal one(?:, but at least {A})?\.",
-            rf"If you buy, you pay the second-highest bid(?:, but not less than {A})?\.",
-        ),
-        (
-            "all",
-            r"Every player pays its own bid, winner or not\.()",
-            r"All pay what they bid, buyer or not\.()",
-            r"You pay your own bid whether you buy or not\.()",
-        ),
-        (
-            "lost",
-            r"The winner pays nothing; all others pay their own bids\.()",
-            r"The buyer pays nothing, and everybody else pays what it bid\.()",
-            r"If you buy, you pay nothing; if not, you pay your own bid\.()",
-        ),
-    )
     price, least = next(
-        ((price, told[0]) for price, *patterns in prices if (told := reader.take(*patterns))), (None, None)
+        ((price, told[0]) for price, *patterns in PRICES if (told := reader.take(*patterns))), (None, None)
     )
     if price is None:
         raise Unreadable(f"no price: {reader.lines[:1]}")
-    alone = None
-    if price == "second" and reader.may_leave:
-        alone = reader.amount(
-            reader.need(
-                rf"A bid beside which there is no other pays {A}\.",
-                rf"If there is a single bid, its buyer pays {A}\.",
-                rf"If yours is the only bid, you pay {A}\.",
-            )[0]
-        )
+    alone = read_lone_bid(reader) if price == "second" and reader.may_leave else None
     reserve = reader.take(
         rf"Nothing is sold below {A}\.",
         rf"A bid under {A} buys nothing\.",
