@@ -25,9 +25,11 @@ export function go(address, quiet = false) {
 
 export function usePlace() {
   const [now, setNow] = useState(place());
+  const [first] = useState(location.hash);
   useEffect(() => {
     const read = () => setNow(place());
     addEventListener('hashchange', read);
+    if (location.hash !== first) read();  // it changed after the first drawing and before anybody listened
     return () => removeEventListener('hashchange', read);
   }, []);
   return now;
