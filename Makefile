@@ -30,10 +30,10 @@ demo: $(READY) ## train a small model not to be exploited in Kuhn poker, and wri
 	@echo
 	$(BIN)/python experiments/demo.py runs/demo docs/results/sepo-play.json
 
-test: $(READY) ## run the tests, about nine minutes; one that takes over a second of processor time needs a mark
+test: $(READY) ## run the tests, about four minutes; one that takes over a second of processor time needs a mark
 	$(BIN)/python -m pytest --jobs 2 --durations=10 --durations-min=1
 
-test-runs: $(READY) ## run the tests that train, kill and resume whole runs, about five minutes
+test-runs: $(READY) ## run the tests that train, kill and resume whole runs, about ten minutes
 	$(BIN)/python -m pytest --jobs 2 -m 'runs and not long and not llama'
 
 test-long: $(READY) ## run the tests that take longer too
