@@ -690,7 +690,7 @@ def read_showdown(reader):
 
 
 def read_lone_bid(reader):
-    """What a bid pays beside which there is no other."""
+    """The price of a bid beside which there is no other."""
     found = reader.need(
         rf"A bid beside which there is no other pays {A}\.",
         rf"If there is a single bid, its buyer pays {A}\.",
@@ -725,7 +725,7 @@ PRICES = (
         r"If you buy, you pay nothing; if not, you pay your own bid\.()",
     ),
 )
-"""What is paid in a sale, and the sentence of each wording that says so."""
+"""The rules of a sale's price, each with its sentence in every wording."""
 
 
 def read_sale(reader):
