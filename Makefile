@@ -232,9 +232,10 @@ site: $(READY) $(SITE)/.ready ## build the documentation site into site/, and ch
 	$(SITE)/bin/sphinx-build -q -W --keep-going -c docs/site -d build/site . site/$(VERSION)
 	cp -r docs/images site/$(VERSION)/docs/
 	$(SITE)/bin/python docs/site/plain_pages.py site/$(VERSION)
+	$(SITE)/bin/python docs/site/releases.py site
 	$(SITE)/bin/python docs/site/versions.py site
 	$(SITE)/bin/python docs/site/links.py site
-	$(SITE)/bin/python docs/site/synonyms.py site
+	$(SITE)/bin/python docs/site/synonyms.py site/$(VERSION)
 
 RELEASE := .venv-release
 $(RELEASE)/.ready: containers/requirements.txt

@@ -1,7 +1,7 @@
 """Words under which a reader searches a page of the site, where its title does not have them.
 
-`python docs/site/synonyms.py FOLDER` checks that the index of a built site leads from each word to its page. The search
-ranks an entry of the index above titles and texts, so the page is the first answer.
+`python docs/site/synonyms.py FOLDER` checks that the index of one built version leads from each word to its page. The
+search ranks an entry of the index above titles and texts, so the page is the first answer.
 """
 
 from __future__ import annotations
@@ -53,22 +53,20 @@ def index_entries(document: str) -> str:
 
 def main(folder: str) -> int:
     """Print the words that do not lead to their page; return 1 if there is one."""
-    wrong = 0
-    if not (indexes := sorted(Path(folder).glob("*/searchindex.js"))):
+    if not (built := Path(folder, "searchindex.js")).exists():
         print(f"{folder} has no index of a search")
         return 1
-    for built in indexes:
-        text = built.read_text("utf-8")
-        index = json.loads(text[text.index("(") + 1 : text.rindex(")")])
-        entries = {
-            word: {index["docnames"][place[0]] for place in places} for word, places in index["indexentries"].items()
-        }
-        for page, words in SYNONYMS.items():
-            for word in words:
-                if entries.get(word) != {page}:
-                    print(f"{built.parent.name}: {word!r} does not lead to {page} alone")
-                    wrong += 1
-        print(f"{built.parent.name}: {sum(map(len, SYNONYMS.values()))} words of the search, {wrong} wrong")
+    text, wrong = built.read_text("utf-8"), 0
+    index = json.loads(text[text.index("(") + 1 : text.rindex(")")])
+    entries = {
+        word: {index["docnames"][place[0]] for place in places} for word, places in index["indexentries"].items()
+    }
+    for page, words in SYNONYMS.items():
+        for word in words:
+            if entries.get(word) != {page}:
+                print(f"{folder}: {word!r} does not lead to {page} alone")
+                wrong += 1
+    print(f"{folder}: {sum(map(len, SYNONYMS.values()))} words of the search, {wrong} wrong")
     return 1 if wrong else 0
 
 

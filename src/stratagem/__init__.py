@@ -14,7 +14,7 @@ if sys.platform == "win32":  # locks are those of POSIX
 from stratagem.api import FUNCTIONS, load_function
 from stratagem.base.moved import answer_old_names
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 __all__ = ["StratagemError", "__version__", *FUNCTIONS]
 

@@ -16,6 +16,7 @@ import links  # noqa: E402
 import moved  # noqa: E402
 import plain_pages  # noqa: E402
 import reference  # noqa: E402
+import releases  # noqa: E402
 import sequence  # noqa: E402
 import versions  # noqa: E402
 
@@ -157,3 +158,36 @@ def test_links_of_the_list_begin_at_the_folder_of_the_version():
     assert plain_pages.listed(index) == (
         "# T\n\n> A summary of two lines.\n\n## First\n\n- [a](docs/b/c.md#d), [e](README.md), [f](https://g.example)\n"
     )
+
+
+def test_former_releases_are_those_of_the_changelog():
+    text = (ROOT / "CHANGELOG.md").read_text("utf-8")
+    dated = re.findall(r"^## \[([\d.]+)\] - ", text, re.MULTILINE)
+    assert list(releases.RELEASES) == [version for version in dated if version not in (conf.version, "0.1.0")]
+
+
+def test_the_pages_of_a_release_are_built_once_and_left_out_where_history_is_cut(tmp_path, monkeypatch, capsys):
+    built = []
+    monkeypatch.setattr(releases, "RELEASES", {"0.1": "0" * 40, "0.2": "a", "0.3": "b"})
+    monkeypatch.setattr(releases, "read_tree", lambda commit: None if commit == "0" * 40 else commit.encode())
+    monkeypatch.setattr(releases, "build", lambda archive, target: built.append((archive, target.name)))
+    (tmp_path / "0.3").mkdir()
+    (tmp_path / "0.3/index.html").touch()
+    releases.main(tmp_path)
+    assert built == [(b"a", "0.2")]
+    assert "0.1 are left out" in capsys.readouterr().out
+
+
+def test_the_tree_of_a_commit_that_is_not_here_is_none():
+    assert releases.read_tree("0" * 40) is None
+
+
+def test_history_has_the_commit_of_each_release():
+    asked = subprocess.run(["git", "rev-parse", "--is-shallow-repository"], cwd=ROOT, capture_output=True, text=True)
+    if asked.stdout.strip() != "false":
+        pytest.skip("no whole history here")
+    for version, commit in releases.RELEASES.items():
+        text = subprocess.run(
+            ["git", "show", f"{commit}:src/stratagem/__init__.py"], cwd=ROOT, capture_output=True, text=True
+        )
+        assert f'"{version}"' in text.stdout
