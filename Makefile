@@ -184,7 +184,7 @@ TOOLS := .venv-tools
 $(TOOLS)/.ready: pyproject.toml constraints.txt
 	test -x $(TOOLS)/bin/python || $(PYTHON) -m venv $(TOOLS)
 	$(TOOLS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
-		-e . datasets duckdb==2.0.1 pytest trackio==0.43.0 wandb==0.31.0
+		-e . datasets duckdb==2.0.1 pytest tensorboardX trackio==0.43.0 wandb==0.31.0
 	touch $@
 
 test-tools: $(TOOLS)/.ready ## read records by DuckDB and datasets, and track metrics by W&B and trackio without a network
