@@ -99,4 +99,20 @@ def test_installed_wheel_plays_evaluates_and_trains_outside_the_repository(insta
     told = json.loads(installed("stratagem", "train", "sepo/kuhn-tiny", *changes, "--json"))
     assert (told["state"], told["step"], told["path"]) == ("finished", 2, "runs/kuhn-tiny-0")
     program = "import stratagem as sg; print(sg.load_run('runs/kuhn-tiny-0').state, sg.play('kuhn', 'random'))"
-    assert installed("python", "-c", program).startswith("finished kuhn: 1 episodes")
+    assert installed("python", "-c", program).startswith("finished kuhn: 1 episode,")
+
+
+@pytest.mark.long
+def test_installed_wheel_audits_verifies_ranks_and_trains_on_two_devices(installed):
+    for name in ("TightValue", "random"):
+        installed("stratagem", "audit", name, "--games", "kuhn", "--decisions", "300", "--out", f"audits/{name}")
+    assert "agrees" in installed("stratagem", "verify", "audits/TightValue")
+    assert "kuhn/TightValue" in installed(
+        "stratagem", "leaderboard", "audits/TightValue", "audits/random", "--html", "board.html"
+    )
+    assert "TightValue" in installed("python", "-c", "print(open('board.html').read())")
+    changes = [word for name, value in SMALL.items() for word in ("--set", f"{name}={value}")]
+    told = json.loads(
+        installed("stratagem", "train", "sepo/kuhn-tiny", *changes, "--devices", "2", "--out", "runs/two", "--json")
+    )
+    assert (told["state"], told["step"]) == ("finished", 2)
