@@ -26,7 +26,7 @@ from pettingzoo.utils.conversions import parallel_to_aec
 from stratagem.connect.pettingzoo import aec, parallel
 
 TEXTS = [*golden().values(), "spiel:oshi_zumo"]
-MASKED = ("negotiation-v2", "diplomacy(until=1901)", "goofspiel", "spiel:oshi_zumo")
+MASKED = ("negotiation-v2", "diplomacy(until=1901)", "goofspiel", "drawn", "spiel:oshi_zumo")
 TOGETHER = [text for text in TEXTS if make_game(text).spec.simultaneous]
 QUIET = (
     "Observation is not a NumPy array",
