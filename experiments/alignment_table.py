@@ -41,6 +41,8 @@ def _less_naive(game: str, opponent: str, figure: str) -> tuple[str, str, str]:
     return arms[0], arms[1], figure
 
 
+FEWEST = 8
+"""Number of seeds below which a test was declared to show nothing."""
 PAIRS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "payoff": {f"{g}: first, {o}": _less_naive(g, o, "first") for g, o in product(GAMES, OPPONENTS)},
     "together": {f"{g}: together": _less_naive(g, "itself", "together") for g in GAMES},
@@ -90,7 +92,7 @@ def collected(folder: Path, known: Mapping[str, Sequence[Row]]) -> Iterator[tupl
 
 def tested(rows: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, PairedTest]]:
     """Yield the tests of each family, where at least two seeds are there."""
-    return family_tests(PAIRS, partial(by_seed, rows), Key(0).at("experiments", "alignment"))
+    return family_tests(PAIRS, partial(by_seed, rows), Key(0).at("experiments", "alignment"), lambda _: FEWEST)
 
 
 def table(folder: Path, out: Path) -> None:

@@ -88,6 +88,8 @@ def _contrasts(arm: str, control: str, figures: Sequence[str] = PLACES) -> dict[
     return {f"{figure}: {arm} less {control}": (arm, control, figure) for figure in figures}
 
 
+FEWEST = 8
+"""Number of deals below which a test was declared to show nothing."""
 PAIRS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "main": _contrasts("right/*/*", "wrong/*/*"),
     "each": {
@@ -220,7 +222,7 @@ def power_rows(games: Games) -> Iterator[Row]:
 
 def tested(games: Games) -> Iterator[tuple[str, PairedTest]]:
     """Yield the tests of each family, where at least two deals are there."""
-    return family_tests(PAIRS, partial(by_deal, games), Key(0).at("experiments", "beliefs"))
+    return family_tests(PAIRS, partial(by_deal, games), Key(0).at("experiments", "beliefs"), lambda _: FEWEST)
 
 
 def _percent(row: Row, name: str) -> str:

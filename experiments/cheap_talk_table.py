@@ -57,6 +57,8 @@ INFORMATION, DECEPTION, RECEIVED = "information of the action", "deception", "re
 BIASES = ("0", "0.5", "1", "1.5", "2")
 TESTED = ("1", "1.5", "2")
 """Biases at which the theory's most informative equilibrium tells less than all, so a pair may be above it or below."""
+FEWEST = 12
+"""Number of seeds below which a test was declared to show nothing."""
 PAIRS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "theory": {f"information less the theory's most, b = {b}": (f"self-{b}", "", "above theory") for b in TESTED},
     "table": {f"information, model less table, b = {b}": (f"self-{b}", f"table-{b}", INFORMATION) for b in BIASES},
@@ -190,7 +192,7 @@ def collected(folder: Path) -> Iterator[tuple[str, Row]]:
 
 def tested(rows: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, PairedTest]]:
     """Yield the tests of each family, where at least two seeds are there."""
-    return family_tests(PAIRS, partial(by_seed, rows), Key(0).at("experiments", "cheap talk"))
+    return family_tests(PAIRS, partial(by_seed, rows), Key(0).at("experiments", "cheap talk"), lambda _: FEWEST)
 
 
 def table(folder: Path, out: Path) -> None:

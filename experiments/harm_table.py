@@ -59,6 +59,8 @@ def _of_talk(game: str, figures: Sequence[str]) -> dict[str, tuple[str, str, str
     return {f"{game}: {figure}": (f"{game}-talk-without", f"{game}-silent-without", figure) for figure in figures}
 
 
+FEWEST = 8
+"""Number of seeds below which a test was declared to show nothing."""
 PAIRS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
     "harm": {
         **_contrasts("auction", ("seller's revenue", "third party's payoff")),
@@ -152,7 +154,7 @@ def collected(folder: Path, known: Mapping[str, Sequence[Row]]) -> Iterator[tupl
 
 def tested(rows: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, PairedTest]]:
     """Yield the tests of each family, where at least two seeds are there."""
-    return family_tests(PAIRS, partial(by_seed, rows), Key(0).at("experiments", "harm"))
+    return family_tests(PAIRS, partial(by_seed, rows), Key(0).at("experiments", "harm"), lambda _: FEWEST)
 
 
 def table(folder: Path, out: Path) -> None:

@@ -23,7 +23,7 @@ from pathlib import Path
 from experiment import command_line, run
 from result_tables import Row, finished, markdown, write_results
 
-from stratagem.api.json_file import finite
+from stratagem.base.files import finite
 from stratagem.base.provenance import provenance
 from stratagem.games.key import Key
 from stratagem.measure.comparisons import Family

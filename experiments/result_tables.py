@@ -177,11 +177,15 @@ def interval(estimate: Estimate, form: str = ".2f") -> str:
 
 
 def family_tests(
-    pairs: Mapping[str, Mapping[str, tuple[str, str, str]]], by_seed: Callable[[str, str], BySeed], key: Key
+    pairs: Mapping[str, Mapping[str, tuple[str, str, str]]],
+    by_seed: Callable[[str, str], BySeed],
+    key: Key,
+    fewest: Callable[[str], int],
 ) -> Iterator[tuple[str, PairedTest]]:
     """Yield the tests of each family with its name, where at least two seeds are there.
 
     A test is of a figure of an arm less that of its control, or of the figure itself where the control is empty.
+    One with fewer seeds than `fewest` of its name, the number that was declared, has an estimate and no p.
     """
     for name, tests in pairs.items():
         family, differences = Family(name, tuple(tests)), {}
@@ -190,7 +194,8 @@ def family_tests(
             gap = pair_seeds(own, by_seed(control, figure)) if control else own
             if len(gap) > 1:
                 differences[test] = gap
-        found = paired_tests(family, differences, sign_flips(key.at(name)))
+        p_values = {test: sign_flips(key.at(name), fewest(test)) for test in differences}
+        found = paired_tests(family, differences, lambda test, own, known=p_values: known[test](test, own))
         yield from ((name, test) for test in found.values())
 
 

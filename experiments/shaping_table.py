@@ -37,6 +37,8 @@ FIGURES = ("lead", "payoff", "lead over learning", "payoff over learning")
 """Of the learner: its payoff a round less the opponent's, and its payoff; in the last games, and mean over trials."""
 GAMES = {"icg": "lead", "ish": "payoff"}
 """Figure that is tested; in the stag hunt both seats have nearly the same payoff, so there is no lead."""
+FEWEST = {"tables": 12, "tiny": 8}
+"""Numbers of seeds below which a test was declared to show nothing."""
 DESIGNS = {"tables-icg": all_cells(4), "tables-ish": all_cells(4), "tiny-icg": half_fraction(4)}
 """Cells of each factorial."""
 
@@ -136,9 +138,14 @@ def effect_by_seed(rows: Mapping[str, Sequence[Row]], name: str, figure: str) ->
     return {seed: effect({cell: own[seed] for cell, own in cells.items()}, word) for seed in sorted(complete)}
 
 
+def _fewest(test: str) -> int:
+    """Return the number of seeds below which a test was declared to show nothing."""
+    return FEWEST["tables" if test.startswith("tables") else "tiny"]
+
+
 def tested(rows: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, PairedTest]]:
     """Yield the tests of each family, where at least two seeds are there."""
-    return family_tests(PAIRS, partial(effect_by_seed, rows), Key(0).at("experiments", "shaping"))
+    return family_tests(PAIRS, partial(effect_by_seed, rows), Key(0).at("experiments", "shaping"), _fewest)
 
 
 DRAWN = ("main", "interactions", "tiny")

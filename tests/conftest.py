@@ -133,3 +133,16 @@ def trusting_nobody(folder_of_lists):
 def _copy_of(table):
     """Return the same table with containers of its own, whose entries cannot change."""
     return replace(table, **{name: copy.copy(value) for name, value in vars(table).items()})
+
+
+@pytest.fixture(scope="module")
+def small_known_games():
+    """Known games of audits over drawn ones: leduc has 936 situations, which take a second to ask about."""
+    from stratagem.measure.audit.probes import draws
+    from stratagem.verifier import drawn_games
+
+    games = ("kuhn", "kuhn(hands=1)")
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (draws, drawn_games):
+            patch.setattr(module, "KNOWN_GAMES", games)
+        yield games

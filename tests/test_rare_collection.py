@@ -1,6 +1,7 @@
 """Rare garbage collection: what is exempt, and that all is as before afterwards."""
 
 import gc
+import os
 import time
 from threading import Event, Thread
 
@@ -112,6 +113,26 @@ def test_blocks_that_overlap_end_with_the_last_one(collections, block):
     second.__exit__(None, None, None)
     assert gc.get_threshold() == before
     assert gc.get_freeze_count() == 0
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="Windows has no fork")
+def test_forked_child_does_not_wait_for_a_thread_that_it_lacks():
+    held, done = Event(), Event()
+
+    def hold():
+        with garbage.blocks.lock:
+            held.set()
+            done.wait()
+
+    other = Thread(target=hold)
+    other.start()
+    held.wait()
+    child = os.fork()
+    if not child:
+        os._exit(0 if garbage.blocks.lock.acquire(timeout=5) else 1)
+    done.set()
+    other.join()
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
 
 
 def test_blocks_of_threads_that_begin_at_once_are_one(monkeypatch):

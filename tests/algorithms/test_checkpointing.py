@@ -6,6 +6,7 @@ import pytest
 
 import stratagem as sg
 from small_recipes import RECIPES
+from stratagem.algorithms import machine_choices
 from stratagem.algorithms.catalogue import read_any, recipe_of
 from stratagem.algorithms.estimates import estimate_run
 from stratagem.algorithms.machine_choices import USED, choose_checkpointing, device_memory, keep_choices_of
@@ -52,6 +53,15 @@ def test_dry_run_prints_the_choice_and_the_recipe_with_it():
     assert "Gradient checkpointing is on: the estimate without it is" in repr(small)
     assert "the limit is 85% of the 80.0 GiB that are free" in repr(large)
     assert "Memory is without CUDA's context" in repr(large)
+
+
+def test_a_new_run_names_only_a_choice_that_is_not_the_usual_one(monkeypatch):
+    said = []
+    for gib in (80.0, 24.0):
+        monkeypatch.setattr(machine_choices, "device_memory", lambda gib=gib: gib * GIB)
+        said.append(machine_choices.settle_here(scopal())[1])
+    assert said[0] == []
+    assert [text.partition(":")[0] for text in said[1]] == ["Gradient checkpointing is on"]
 
 
 @pytest.mark.runs

@@ -178,6 +178,7 @@ def test_a_function_is_a_player_wherever_a_player_is_expected():
 MISTAKES = [
     (lambda at: sg.list_games(3), "such as `kuhn` or `spiel:kuhn_poker`, or a `stratagem.games.Game`, not int."),
     (lambda at: sg.list_games("khun"), "did you mean kuhn"),
+    (lambda at: sg.play("ipd", ["Grim", "random"]), "write grim(PLAYER) with the name of one; ipd has a player Grim"),
     (lambda at: sg.list_players("khun"), "did you mean kuhn"),
     (lambda at: sg.list_players(object), "or a `stratagem.games.Game`, not the class object itself"),
     (lambda at: sg.list_recipes(3), "A word of a recipe is a text, not int."),
@@ -221,6 +222,10 @@ MISTAKES = [
     (lambda at: sg.read_record(at / "nim").transcript("x"), "There is no episode called 'x'"),
     (lambda at: sg.read_record(at / "nim").write_files(at / "new"), "nim has no files of its own"),
 ]
+
+
+def test_parameter_without_a_value_is_explained():
+    assert "None takes that of the draw" in " ".join(repr(sg.list_games("drawn(seed=3)")).split())
 
 
 @pytest.mark.parametrize(("call", "sentence"), MISTAKES, ids=range(len(MISTAKES)))

@@ -1,6 +1,7 @@
 """`train` makes a run, `load_run` opens it, and its player can be measured."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -57,6 +58,13 @@ def test_train_makes_a_run_that_load_run_opens(run):
     assert {row["metric"] for row in run.rows()} == set(run.curves)
     assert run.player == f"run:{run.path}"
     assert sg.load_run(run) is run
+
+
+def test_a_run_says_which_checkpoint_a_step_after_sft_is(run):
+    demo = sg.load_run(Path(sg.__file__).parent / "demo" / "kuhn-demo")
+    assert run.remarks() == []
+    (remark,) = demo.remarks()
+    assert remark.endswith(f"step 60 is {demo.player}@560.")
 
 
 def test_a_run_stands_for_its_player(run):

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -17,7 +16,6 @@ from stratagem.games.drawn.distribution import GameDistribution
 from stratagem.games.drawn.solution import scale_form, solve_drawn
 from stratagem.measure.audit.card import Card, read_card
 from stratagem.measure.audit.plan import AuditPlan, plan_audit
-from stratagem.measure.audit.probes import draws
 from stratagem.measure.audit.probes.draws import LEAST_RANDOM, draw_audited
 from stratagem.measure.audit.run import run_audit
 from stratagem.measure.audit.seed_origin import SeedOrigin
@@ -43,22 +41,12 @@ from stratagem.measure.statistics import Estimate, exactly, with_interval
 from stratagem.measure.tree_policy import oracle_of, policy_on
 from stratagem.players.catalogue import make_player
 from stratagem.show.audit.page import card_page
-from stratagem.verifier import drawn_games
 from stratagem.verifier.card_check import CardCheck
 from stratagem.verifier.drawn_games import check_draws
 
 GAMES = "draws(matrix, 5)"
-BESIDE = ("kuhn", "kuhn(hands=1)")
-"""Known games of these tests: leduc has 936 situations, which take a second to ask about."""
 NONCE = "2f1c9a0be4d37786"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def small_known_games() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (draws, drawn_games):
-            patch.setattr(module, "KNOWN_GAMES", BESIDE)
-        yield
+pytestmark = pytest.mark.usefixtures("small_known_games")
 
 
 def gain_in(text: str) -> ResponseGain:
@@ -177,12 +165,14 @@ def test_card_covers_random_play(random_audit: tuple[Path, Card]) -> None:
     assert "the first action always" in gap.method
 
 
-def test_card_has_each_game_with_its_digest(random_audit: tuple[Path, Card]) -> None:
+def test_card_has_each_game_with_its_digest(
+    random_audit: tuple[Path, Card], small_known_games: tuple[str, ...]
+) -> None:
     out, card = random_audit
     rows = card.draws["games"][GAMES]
     assert [row["game"] for row in rows] == [
         *(one.name for one in draw_audited(GameDistribution("matrix", 5))),
-        *BESIDE,
+        *small_known_games,
     ]
     assert sum(row["replies"] for row in rows) == 1500
     assert card.cost.decisions == 1500  # seats that nobody holds count for nothing, where both choose at once

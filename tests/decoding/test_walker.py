@@ -10,10 +10,9 @@ from worlds import BUILDS, LEFTS, MANY, NAMES, ORDERS, SMALL, TANGLED, all_walks
 from stratagem.base.errors import BadParameter
 from stratagem.games.choices import Choices, Flat, Sheet, Slot
 from stratagem.games.key import Key
-from stratagem.language.decoding.sheet import SheetLines
 from stratagem.language.decoding.trie import grow
 from stratagem.language.decoding.vocabulary import TokenizersVocabulary
-from stratagem.language.decoding.walker import Walker
+from stratagem.language.decoding.walker import SheetLines, Walker
 
 
 def decoded(vocab, left, tokens):

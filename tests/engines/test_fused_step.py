@@ -13,17 +13,16 @@ from transformers import LlamaConfig, LlamaForCausalLM
 
 from stratagem.base.garbage import MemoryReturn
 from stratagem.base.process_memory import resident_memory
+from stratagem.language.engines import fused_step
 from stratagem.language.engines.choose_reader import reader_for
-from stratagem.language.engines.fused_step import FusedStep
+from stratagem.language.engines.fused_step import FusedStep, PackedLinear, PlainLinear
 from stratagem.language.engines.reader import SharingReader
 from stratagem.language.engines.steps import ModelStep
 from stratagem.language.engines.transformers_engine import TransformersEngine
 from stratagem.language.engines.transformers_settings import TransformersSettings
-from stratagem.language.models import packed_linear
 from stratagem.language.models.adapters import active, add_adapter
 from stratagem.language.models.language_model import LanguageModel
 from stratagem.language.models.load import load
-from stratagem.language.models.packed_linear import PackedLinear, PlainLinear
 from stratagem.training.policy import TrainablePolicy
 
 FITTING = ("Llama", "Mistral", "Qwen3")
@@ -190,7 +189,7 @@ def test_an_operation_that_fails_is_said_and_not_used(tiny, monkeypatch):
     ],
 )
 def test_processors_pack_two_formats(dtype, device, reason):
-    assert packed_linear.packing_problem(dtype, torch.device(device)) == reason
+    assert fused_step.packing_problem(dtype, torch.device(device)) == reason
 
 
 def test_a_model_that_is_too_large_is_read_by_its_own_layers(tiny):
@@ -199,7 +198,7 @@ def test_a_model_that_is_too_large_is_read_by_its_own_layers(tiny):
 
 
 def test_weights_are_read_where_they_are_on_a_gpu(manned, monkeypatch):
-    monkeypatch.setattr(packed_linear, "PackedLinear", packed_linear.PlainLinear)
+    monkeypatch.setattr(fused_step, "PackedLinear", PlainLinear)
     engine, own = TransformersEngine(manned), TransformersEngine(manned, OWN_LAYERS)
     assert isinstance(engine.reader.step, FusedStep)
     names = ("", "one", "two")

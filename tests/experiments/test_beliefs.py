@@ -64,6 +64,14 @@ def test_differences_are_those_of_deals_that_all_cells_have():
     assert test.holm_p == pytest.approx(8 * 2 / 2**8), "eight are declared, so those that were not run count"
 
 
+def test_fewer_deals_than_declared_have_no_p():
+    right, wrong = (BeliefCell("dumbbot", belief, "dumbbot") for belief in ("dumbbot", "tuned"))
+    games = {right: deals_of(5), wrong: deals_of(3, deals=7)}
+    tests = [test for family, test in beliefs_table.tested(games) if family == "each"]
+    assert [(len(test.by_seed), test.p, test.holm_p) for test in tests] == [(7, None, None)] * 2
+    assert tests[0].estimate.mean == pytest.approx(2 / 7)
+
+
 def test_pooled_cells_have_equal_weights_and_need_every_cell():
     games = {cell: deals_of(4 + number) for number, cell in enumerate(beliefs_table.cells_of("mixed/*/*")[:2])}
     assert beliefs_table.by_deal(games, "mixed/*/*", ALONE) == {}

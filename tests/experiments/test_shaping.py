@@ -209,7 +209,17 @@ def test_effects_are_tested_over_the_seeds_that_have_all_cells():
     assert found["tiny", "tiny-icg: schedule x rate"] == ([20, 21], pytest.approx(1.75))
     assert found["hypothesis", "tiny-icg: rate less schedule"] == ([20, 21], pytest.approx(2.625))
     assert len(tests) == 8
+    assert {test.p for _, test in tests} == {None}, "8 seeds of tiny were declared"
     assert shaping_table.drawn(tests).count("<circle") == 7
+
+
+@pytest.mark.parametrize(("design", "declared"), [("tables-icg", 12), ("tiny-icg", 8)])
+def test_effect_has_a_p_from_the_declared_number_of_seeds_on(design, declared):
+    for num_seeds in (declared - 1, declared):
+        cells = shaping_table.DESIGNS[design]
+        rows = {cell_arm(design, c): [{"seed": s, "lead": linear(c) + s} for s in range(num_seeds)] for c in cells}
+        known = {test.p is not None for _, test in shaping_table.tested(rows)}
+        assert known == {num_seeds == declared}
 
 
 def test_every_alias_of_a_main_effect_is_tested_in_tables():

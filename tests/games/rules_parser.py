@@ -6,6 +6,7 @@ Every sentence is needed: a step reads all of its sentences in their order, and 
 import re
 from dataclasses import dataclass, field, replace
 
+from stratagem.games.counting import plural_of
 from stratagem.games.drawn.description import GameDescription
 from stratagem.games.drawn.items import DealtItem
 from stratagem.games.drawn.steps import (
@@ -46,6 +47,14 @@ def number_of(word):
     if word not in NUMBERS:
         raise Unreadable(f"no number: {word}")
     return NUMBERS.index(word) + 1
+
+
+def singular_of(plural):
+    """Return the thing that a plural names several of."""
+    for one in ("die", f"{plural[:-3]}y", plural[:-1], plural[:-2]):
+        if plural_of(one) == plural:
+            return one
+    raise Unreadable(f"no plural: {plural}")
 
 
 def role_of(every, role, number):
@@ -93,7 +102,7 @@ class Reader:
     def amount(self, text):
         """Return the number of an amount in the game's unit: `1 chip`, `2 chips`."""
         found = re.fullmatch(rf"{N} (\w+)", text)
-        if not found or found[2] != self.unit + "s" * (found[1] != "1"):
+        if not found or found[2] != (self.unit if found[1] == "1" else plural_of(self.unit)):
             raise Unreadable(f"no amount: {text}")
         return float(found[1])
 
@@ -131,7 +140,7 @@ class Reader:
     def choice(self, name):
         """Return the choice of a name, also in the plural."""
         for step in self.steps:
-            if isinstance(step, Choose) and name in (step.name, f"{step.name}s"):
+            if isinstance(step, Choose) and name in (step.name, plural_of(step.name)):
                 return step
         raise Unreadable(f"no choice {name}")
 
@@ -175,11 +184,12 @@ def parse_rules(text):
         r"Earlier rounds are not seen any more\.",
         r"You forget every round once it is over\.",
     )
-    (reader.unit,) = reader.need(
-        r"Your payoff is counted in (\w+)s\.",
-        r"Payoffs are counted in (\w+)s\.",
-        r"Count what you earn in (\w+)s\.",
+    (units,) = reader.need(
+        r"Your payoff is counted in (\w+)\.",
+        r"Payoffs are counted in (\w+)\.",
+        r"Count what you earn in (\w+)\.",
     )
+    reader.unit = singular_of(units)
     while item := read_item(reader):
         reader.items.append(item)
     if rounds > 1:
@@ -244,7 +254,7 @@ def read_item(reader):
         plural, copies, listed = found
         values, *suits = re.split(r" in each of the suits |, in every suit of |, in each of these suits: ", listed)
         return DealtItem(
-            plural.removesuffix("s"),
+            singular_of(plural),
             read_values(values),
             number_of(copies),
             tuple(split_list(suits[0])) if suits else (),
@@ -677,9 +687,9 @@ def read_showdown(reader):
     )
     if any(isinstance(step, Choose) and any(option.leaves for option in step.options) for step in reader.steps):
         reader.need(
-            r"If nobody is left, all get their chips back\.()",
-            r"Without anybody left, chips go back to their players\.()",
-            r"If all of you have left, take back the chips that you put in\.()",
+            rf"If nobody is left, all get their {plural_of(reader.unit)} back\.()",
+            rf"Without anybody left, {plural_of(reader.unit)} go back to their players\.()",
+            rf"If all of you have left, take back the {plural_of(reader.unit)} that you put in\.()",
         )
     shown = reader.take(
         r"Their hands are shown to all\.()",
@@ -730,10 +740,11 @@ PRICES = (
 
 def read_sale(reader):
     """An auction's payment."""
+    units = plural_of(reader.unit)
     pairs = reader.take(
-        rf"In {reader.unit}s these bids are: (.+)\.",
-        rf"The bids stand for {reader.unit}s: (.+)\.",
-        rf"Your bids mean these {reader.unit}s: (.+)\.",
+        rf"In {units} these bids are: (.+)\.",
+        rf"The bids stand for {units}: (.+)\.",
+        rf"Your bids mean these {units}: (.+)\.",
     )
     found = reader.take(
         r"A thing is sold to the highest (\w+); (to each player it is worth the (?:number|sum of the numbers) of "
@@ -781,19 +792,20 @@ def read_sale(reader):
 def read_split(reader):
     """Demands that fit a sum."""
     found = reader.take(
-        rf"If all players' (\w+)s together are at most {A}, each player gets the (\w+) that this player chose; "
+        rf"If all players' (\w+) together are at most {A}, each player gets the (\w+) that this player chose; "
         rf"otherwise each player gets {A}\.",
         rf"Each player receives the chosen (\w+), provided that the sum of all is at most {A}(); with a larger sum "
         rf"everybody receives {A}\.",
-        rf"You get the (\w+) that you chose if all (?=\w+ add up to {A} )(\w+)s add up to .+ or less; if they add up "
+        rf"You get the (\w+) that you chose if all (?=\w+ add up to {A} )(\w+) add up to .+ or less; if they add up "
         rf"to more, (?:you each|you) get {A}\.",
     )
     if not found:
         return None
     name, total, again, other = found
     choice = reader.choice(name)
-    if again and again != name:
+    if again and {name, again} != {choice.name, plural_of(choice.name)}:
         raise Unreadable("two demands")
+    name = choice.name
     worth = reader.take(
         rf"What a player gets for {name} is multiplied by the (number|sum of the numbers) of that player's (\w+)\.",
         rf"The gain from {name} counts times the (number|total) of its owner's (\w+)\.",

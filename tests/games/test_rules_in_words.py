@@ -11,6 +11,7 @@ from rules_parser import NUMBERS, ROLES, Unreadable, parse_rules
 
 from stratagem.base.errors import CannotCompute, StratagemError
 from stratagem.base.sentences.reading import SentenceFile
+from stratagem.games.counting import plural_of
 from stratagem.games.disguise import generate_disguise
 from stratagem.games.disguise.proof import left_in_plain_words
 from stratagem.games.drawn.acceptance import count_pieces
@@ -27,7 +28,7 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples" / "games").glob("*.tom
 WALKED = ("kuhn", "dilemma")
 """Examples with small trees, on which changed rules are walked."""
 SEED = 3
-NAMED = {"who", "Who", "are", "role", "number", "place"}
+NAMED = {"who", "Who", "are", "role", "number", "place", "demands"}
 COLUMNS = ("parent", "mover", "information_set", "probability", "returns")
 
 
@@ -37,6 +38,14 @@ LEAVING = 'options = [{ word = "OUT", leaves = true }, "ONE", { word = "TWO", co
 MOVES = f'{CHOICE}name = "move"\nshown = "end"\noptions = ["L", {{ word = "R", leaves = true, cost = 1 }}]\n'
 TERMS = 'options = ["STAY", { word = "GO", cost = 2, needs = ["5", "9"] }, { word = "OUT", leaves = true }]\n'
 TABLE = 'do = "table"\nover = ["first.move", "second.move"]\namounts = [[[2, 1], [0, 0]], [[0, 0], [1, -2.5]]]\n'
+
+
+@pytest.mark.parametrize(
+    ("thing", "several"),
+    [("chip", "chips"), ("penny", "pennies"), ("day", "days"), ("box", "boxes"), ("die", "dice"), ("y", "ys")],
+)
+def test_plural_of_follows_the_spelling(thing, several):
+    assert plural_of(thing) == several
 
 
 def steps(*texts):
@@ -88,6 +97,8 @@ OPTIONS = [
     + steps('do = "ante"', 'do = "deal"', 'do = "deal"\nto = "first"', 'do = "swap"', 'do = "swap"\ncost = 1')
     + steps('do = "show"', f'{CHOICE}name = "mark"\ntogether = false\n{TERMS}', f'{CHOICE}name = "move"\n{TERMS}')
     + steps('do = "showdown"'),
+    '[[items]]\nname = "die"\nvalues = [1, 2]\nagain = true\n'
+    + steps(*('do = "deal"\nitem = "die"', 'do = "claim"') * 2),
 ]
 """Games that have the sentences that no example has."""
 

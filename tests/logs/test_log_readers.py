@@ -354,9 +354,9 @@ def test_other_files_are_one_sentence(name, text, columns, sentence, tmp_path):
 
 
 def test_missing_file_and_folder_are_one_sentence(tmp_path):
-    with pytest.raises(BadRecord, match=r"cannot be read: No such file"):
+    with pytest.raises(BadRecord, match=r"There is no .*: name logs of evaluations, or two audits"):
         read_log(tmp_path / "none.csv", NONE)
-    with pytest.raises(BadRecord, match="is a folder: name the logs in it"):
+    with pytest.raises(BadRecord, match="is a folder without an audit: name the logs in it"):
         read_log(tmp_path, NONE)
 
 

@@ -11,7 +11,7 @@ from stratagem.language.decoding.guides import OneToken
 from stratagem.language.engines.base import Prompt, Request
 from stratagem.language.engines.streaming import BatchEngine
 from stratagem.players.base import Move
-from stratagem.playing.awaited import answered_here, play_awaited
+from stratagem.playing.asking import answered_here, play_awaited
 from stratagem.playing.scheduler import play
 
 

@@ -6,10 +6,10 @@ from reading import Page
 
 from stratagem.language.engines.base import Call, PolicyId, Prompt, Span
 from stratagem.playing.store import write_shard
-from stratagem.show.reports.chosen_play import chosen_play, opponents_of
 from stratagem.show.reports.replies import ReplyStretch, decoder, pieces
 from stratagem.show.reports.report import report_html
 from stratagem.show.reports.run_data import RunData
+from stratagem.show.reports.sections.play import chosen_play, opponents_of
 from stratagem.show.reports.stages import played_by, stage_title
 
 LETTERS = dict(enumerate("bet."))

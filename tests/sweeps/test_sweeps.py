@@ -173,6 +173,13 @@ def test_all_runs_are_made_by_one_clean_commit(files, monkeypatch, now, said):
     assert not (files / "out/a-0").exists()
 
 
+def test_a_refused_sweep_leaves_no_folder(files, monkeypatch):
+    monkeypatch.setattr(runner, "source", lambda: {"commit": "a" * 40, "dirty": True})
+    with pytest.raises(StratagemError, match="commit it first"):
+        Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out").run()
+    assert not (files / "out").exists()
+
+
 def test_a_plan_that_was_changed_is_not_gone_on_with(files):
     Sweep(files / "s.toml", read_plan(files / "s.toml"), files / "out").run()
     changed = (files / "s.toml").read_text().replace("0.5", "0.9")

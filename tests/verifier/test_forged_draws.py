@@ -4,7 +4,7 @@ import hashlib
 import json
 import re
 import shutil
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -21,24 +21,14 @@ from stratagem.measure.audit.probes import draws
 from stratagem.measure.audit.run import run_audit
 from stratagem.measure.audit.seed_origin import SeedOrigin, check_identity
 from stratagem.players.base import Scripted, Traits
-from stratagem.verifier import drawn_games
 from stratagem.verifier.card_check import CardCheck
 from stratagem.verifier.drawn_games import check_draws, faults_of_origin
 from stratagem.verifier.figure_check import FigureCheck
 
 GAMES = "draws(matrix, 5)"
-BESIDE = ("kuhn", "kuhn(hands=1)")
-"""Known games of these tests: leduc has 936 situations, which take a second to ask about."""
 FIGURES = ("exploitability_ratio", "exploitability_share", "worst_share", "known_ratio", "unseen_gap")
 NONCE = "2f1c9a0be4d37786"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def small_known_games() -> Iterator[None]:
-    with pytest.MonkeyPatch.context() as patch:
-        for module in (draws, drawn_games):
-            patch.setattr(module, "KNOWN_GAMES", BESIDE)
-        yield
+pytestmark = pytest.mark.usefixtures("small_known_games")
 
 
 @dataclass(frozen=True)
@@ -82,7 +72,7 @@ def forge(honest: Path, tmp_path: Path) -> Callable[[Change], dict[str, FigureCh
     return change_card
 
 
-def test_an_honest_card_over_draws_is_recomputed(honest: Path) -> None:
+def test_an_honest_card_over_draws_is_recomputed(honest: Path, small_known_games: tuple[str, ...]) -> None:
     checks = {check.name: check for check in CardCheck(honest).checks()}
     assert {name for name, one in checks.items() if one.agreement == "not recomputed"} == {"requests", "texts"}
     assert not [one for one in checks.values() if one.agreement == "differs"]
@@ -92,7 +82,7 @@ def test_an_honest_card_over_draws_is_recomputed(honest: Path) -> None:
     assert gap["lower"] > 0.0
     assert gap["p"] == pytest.approx(1 / 21)  # of 7 games 21 pairs
     assert gap["alarm"]
-    for text in BESIDE:
+    for text in small_known_games:
         known = checks[f"{GAMES}: {text}"]
         assert known.card == pytest.approx(known.recomputed)
 

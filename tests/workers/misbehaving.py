@@ -10,9 +10,9 @@ from typing import ClassVar
 
 from stratagem.language.engines.catalogue import Transformers
 from stratagem.language.engines.spec import TrainableEngineSpec
-from stratagem.language.models.carried import weights_of
 from stratagem.players.base import Traits
 from stratagem.players.catalogue import make_player
+from stratagem.playing.workers.models import weights_of
 
 
 @dataclass(frozen=True)

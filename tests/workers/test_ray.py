@@ -14,8 +14,8 @@ import pytest
 from misbehaving import Fatal, own_process
 from working import setups, trained
 
+from stratagem.api.serving import workers_of
 from stratagem.base.errors import BadParameter, StratagemError
-from stratagem.playing.workers.kinds import workers_of
 from stratagem.playing.workers.plan import change_plan
 from stratagem.playing.workers.shards import play_setups
 
@@ -92,7 +92,7 @@ def test_an_address_without_a_cluster_is_refused():
 PUT = """
 import os, sys
 from pathlib import Path
-from stratagem.playing.workers.kinds import workers_of
+from stratagem.api.serving import workers_of
 workers = workers_of(1, "local")
 workers.put(Path(sys.argv[1])).drop()
 print(os.environ["RAY_AUTH_MODE"])

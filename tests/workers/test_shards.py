@@ -10,15 +10,15 @@ from operator import neg
 import pytest
 from working import setups
 
+from stratagem.api.serving import workers_of
 from stratagem.base.errors import BadParameter
 from stratagem.base.file_modules import handed_files
 from stratagem.language.engines.caches import register
 from stratagem.players.base import Traits
 from stratagem.players.uniform import Random
-from stratagem.playing.workers import kinds, processes, shards
+from stratagem.playing.workers import processes, shards
 from stratagem.playing.workers.base import InProcess
 from stratagem.playing.workers.copies import play_shard
-from stratagem.playing.workers.kinds import workers_of
 from stratagem.playing.workers.plan import WorkersPlan, change_plan, current, working
 from stratagem.playing.workers.processes import Begin, Processes, WorkersLost
 from stratagem.playing.workers.shards import play_setups, play_shards
@@ -237,7 +237,7 @@ def test_files_for_workers_are_gone_when_they_end(tmp_path):
 @pytest.mark.parametrize(("threads", "number", "each"), [("8", 4, 2), ("1", 4, 1), ("3,9", 1, 3)])
 def test_workers_share_the_threads_of_this_process(monkeypatch, threads, number, each):
     monkeypatch.setenv("OMP_NUM_THREADS", threads)
-    monkeypatch.setattr(kinds, "Processes", lambda *given: given)
+    monkeypatch.setattr(processes, "Processes", lambda *given: given)
     assert workers_of(number) == (number, each)
     with closing(Processes(number)) as workers:
         assert WorkersPlan(workers=workers).threads_per_worker == each

@@ -13,7 +13,7 @@ from stratagem.connect.outside import Outside
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.language.engines.base import Call, Finish, Request
-from stratagem.playing.awaited import answered_here, play_awaited
+from stratagem.playing.asking import answered_here, play_awaited
 from stratagem.playing.match import Match
 from stratagem.playing.records import Episode
 from stratagem.playing.seating import seat_deal

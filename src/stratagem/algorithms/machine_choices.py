@@ -110,13 +110,18 @@ def choose_formats(recipe: R, device: str, *, fetch: bool = False) -> tuple[R, t
 
 
 def settle_here(recipe: R) -> tuple[R, list[str]]:
-    """Return the recipe of a new run on this machine, and a sentence for each choice."""
+    """Return the recipe of a new run on this machine, and a sentence for each choice that is not the usual one."""
     recipe, formats = choose_formats(recipe, find_device(), fetch=True)
     ranks = ranks_of_plan()
     devices = 1 if ranks is None else ranks.num_workers
     on_gpu = find_device().startswith("cuda")
-    recipe, *by_memory = choose_by_memory(recipe, device_memory(), on_gpu=on_gpu, devices=devices)
-    return recipe, [str(choice) for choice in (*formats, *by_memory) if choice is not None]
+    recipe, checkpointing, sizes = choose_by_memory(recipe, device_memory(), on_gpu=on_gpu, devices=devices)
+    said: list[object] = [*formats]
+    if checkpointing is not None and checkpointing.used:
+        said.append(checkpointing)
+    elif sizes is not None and sizes.changed:
+        said.append(sizes)
+    return recipe, [*map(str, said)]
 
 
 def choose_by_memory(

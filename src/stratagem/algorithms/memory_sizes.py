@@ -43,6 +43,8 @@ class SizeChoice:
     free: float
     """Free memory of the device."""
     estimate: RunEstimate = field(repr=False, compare=False)
+    changed: bool = True
+    """True if some size is not the usual one."""
 
     def __str__(self) -> str:
         """Say what was chosen, and why."""
@@ -87,13 +89,14 @@ def choose_sizes(
     estimate = known or (estimate_run(recipe, devices) if names and free else None)
     if not names or not free or estimate is None or not estimate.memory:
         return recipe, None
-    limit = USED * free
+    limit, usual = USED * free, {name: _size(recipe, name) for name in names}
     recipe, estimate = _shrink(recipe, names, limit, estimate, devices)
     if on_gpu and _total(estimate) <= limit:
         recipe, estimate = _grow(recipe, names, limit, estimate, devices)
     if KEPT in names and on_gpu and _total(estimate) + _cache(estimate) <= limit:
         recipe = _with_sizes(recipe, {KEPT: True})
-    return recipe, SizeChoice({name: _size(recipe, name) for name in names}, _total(estimate), free, estimate)
+    chosen = {name: _size(recipe, name) for name in names}
+    return recipe, SizeChoice(chosen, _total(estimate), free, estimate, chosen != usual)
 
 
 def _shrink(

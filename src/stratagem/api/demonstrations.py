@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.api.arguments import as_path, as_text, names_of
-from stratagem.api.json_file import write_json
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.progress import show_progress
-from stratagem.api.result import Result
+from stratagem.api.result import Result, write_json
 from stratagem.base.errors import StratagemError, UnknownName
 from stratagem.base.files import telling
 from stratagem.base.options import check_seed, within

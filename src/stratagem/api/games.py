@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields
 from typing import Any, overload
 
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.result import Result
 from stratagem.base.errors import BadParameter, BrokenEntry
+from stratagem.base.field_notes import notes
 from stratagem.games.base import Game, Json
 from stratagem.games.catalogue import describe, game_names, make_game
 from stratagem.games.key import Key
@@ -44,7 +46,7 @@ class GameCard(Result):
         return card(self.game)
 
     def tables(self) -> list[ResultTable]:
-        return [text_table(describe(self.game), ("", ""), _facts(self.to_json()))]
+        return [text_table(describe(self.game), ("", ""), _facts(self.to_json(), notes(type(self.game))))]
 
     def remarks(self) -> list[str]:
         """Return the texts of the first turn under their titles."""
@@ -118,8 +120,8 @@ def card(game: Game[Any]) -> Json:
     return asdict(game.spec) | {"signals": signal_names(game), "call": describe(game), "parameters": parameters}
 
 
-def _facts(item: Json) -> list[tuple[str, str]]:
-    """Return the declaration of a game in words."""
+def _facts(item: Json, explained: Mapping[str, str]) -> list[tuple[str, str]]:
+    """Return the declaration of a game in words; a parameter that is None has no value to read, so it is explained."""
     low, high = item["bounds"]
     retries = f", after {item['retries']} retries" if item["retries"] else ""
     return [
@@ -134,6 +136,7 @@ def _facts(item: Json) -> list[tuple[str, str]]:
         ("illegal reply", _ILLEGAL[item["on_illegal"]] + retries),
         ("safety signals", ", ".join(item["signals"]) or "none"),
         ("parameters", ", ".join(f"{name}={value}" for name, value in item["parameters"].items()) or "none"),
+        *((name, explained[name]) for name, value in item["parameters"].items() if value is None and name in explained),
     ]
 
 

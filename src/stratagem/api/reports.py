@@ -71,9 +71,8 @@ def report(of: Reported, out: str | Path | None = None, *, progress: bool = True
     if not isinstance(of, str | Path | Run | Record):
         raise WrongKind("report", "made of a run, a record, an evaluation or a tournament, or of its path", of)
     from stratagem.show.reports.figures_page import figures_summary, is_figures, write_figures
-    from stratagem.show.reports.report import write_report
+    from stratagem.show.reports.report import summary, write_report
     from stratagem.show.reports.run_data import RunData
-    from stratagem.show.reports.summary import summary
 
     place = of.path if isinstance(of, Run) else of.folder if isinstance(of, Record) else Path(of)
     if is_figures(place):

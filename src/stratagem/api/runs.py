@@ -75,6 +75,14 @@ class Run(PlottedResult):
         summary = text_table(f"{self.path}: {self.state}", columns, rows)
         return [*headline_tables(headlines(RunData(self.folder))), summary]
 
+    def remarks(self) -> list[str]:
+        """Name the chosen checkpoint, whose label counts the steps of SFT while the tables do not."""
+        data = RunData(self.folder)
+        if not data.sft_steps or data.chosen_step is None:
+            return []
+        label = f"{self.player}@{data.chosen_step + data.sft_steps}"
+        return [f"Checkpoints are named by all steps, those of SFT included: step {data.chosen_step} is {label}."]
+
     @one_sentence
     def plot(self, *metrics: str) -> Figure:
         """Draw metrics over the steps of training, by default those of the summary."""

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stratagem.api.arguments import new_file
-from stratagem.api.json_file import write_json
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.progress import bar
-from stratagem.api.result import Result
+from stratagem.api.result import Result, write_json
 from stratagem.base.errors import BadParameter
 from stratagem.base.options import is_number, whole
 from stratagem.games.base import Json

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import gc
+import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
@@ -32,8 +33,14 @@ class CollectionBlocks:
         self.thresholds = gc.get_threshold()
         """Thresholds before the first block."""
 
+    def forget_threads(self) -> None:
+        """Take a new lock in a forked child: the thread that may have held the old one is not in it."""
+        self.lock = RLock()
+
 
 blocks = CollectionBlocks()
+if hasattr(os, "register_at_fork"):  # Windows has no fork
+    os.register_at_fork(after_in_child=lambda: blocks.forget_threads())
 
 
 @contextmanager

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from stratagem.api.json_file import write_json
+from stratagem.api.result import write_json
 from stratagem.base.files import finite
 from stratagem.base.visible import json_text
 from stratagem.cli.console import errors, out

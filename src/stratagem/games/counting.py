@@ -1,4 +1,4 @@
-"""Numbers of things in words, for the descriptions of games."""
+"""Numbers of things in words, and names of several, for the descriptions of games."""
 
 from __future__ import annotations
 
@@ -14,4 +14,13 @@ def in_words(number: int) -> str:
 
 def count_in_words(number: int, thing: str) -> str:
     """Write a number of things: `one round`, `six rounds`, `30 rounds`."""
-    return f"{in_words(number)} {thing}{'s' * (number != 1)}"
+    return f"{in_words(number)} {thing if number == 1 else plural_of(thing)}"
+
+
+def plural_of(thing: str) -> str:
+    """Name several of a thing: `chips`, `pennies`, `boxes`, `dice`."""
+    if thing == "die":
+        return "dice"
+    if thing.endswith("y") and thing[-2:-1] not in (*"aeiou", ""):
+        return f"{thing[:-1]}ies"
+    return f"{thing}es" if thing.endswith(("s", "x", "z", "ch", "sh")) else f"{thing}s"

@@ -241,7 +241,9 @@ def _around(call: NamedCall, key: str, game: Game[Any], known: Mapping[str, Play
     options = dict(call.kwargs)
     inner = call.args or tuple(options.pop(name) for name in ("player",) if name in options)
     if not inner:
-        raise BadParameter(f"{key} goes around another player: write {key}(PLAYER) with the name of one.")
+        alike = [name for name in player_names(game) if key in name.casefold()]  # `Grim` may mean GrimTrigger
+        beside = f"; {game.spec.name} has a player {' and '.join(alike)}" if alike else ""
+        raise BadParameter(f"{key} goes around another player: write {key}(PLAYER) with the name of one{beside}.")
     played = talk_of(game, key).game if key in SPEAKERS else game
     if key != "search":
         return NamedCall(key, (make_player(str(inner[0]), played, known), *inner[1:]), options)

@@ -74,11 +74,12 @@ class Sweep:
         """Bind all runs to one commit, and existing ones to the plan as it is."""
         now = source()
         with telling(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
-        known = known_source(self.folder)
+            known = known_source(self.folder)
         if not self.any_tree:
             _check(now, known)
         check_settings(self.runs, self.folder)
+        with telling(self.folder):  # after the checks: a refused sweep leaves no folder
+            self.folder.mkdir(parents=True, exist_ok=True)
         if not known or self.any_tree:
             write_file(self.folder / FILE, json.dumps({**now, "any_tree": self.any_tree}, indent=1) + "\n")
         write_file(self.folder / PLAN, self.path.read_text(encoding="utf-8"))

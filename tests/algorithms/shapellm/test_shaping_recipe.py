@@ -120,6 +120,14 @@ def test_wrong_shapellm_settings_are_rejected(changes, said):
             "kuhn has no parameter `rounds`, .*: leave `final_evaluation.rounds` out",
         ),
         ({"game": "ipd-shapellm(labels=(left, right))"}, r"The seat shaper, with tiny: .*one token"),
+        (
+            {
+                "game": "ipd-shapellm(rounds=1)",
+                "environments": 1,
+                "seats": {**TWO, "naive": {"learner": "tabular", "advantage_mean_over": "batch"}},
+            },
+            "The seat naive: it has one decision an update, which is compared with itself",
+        ),
         ({"seats": {"shaper": TWO["shaper"]}}, "2 seats, and the recipe has 1: shaper"),
         ({"seats": {**TWO, "naive": {"learner": "naive", "memory": "episode"}}}, "The seat naive: memory=episode"),
         ({"seats": {**TWO, "naive": {"learner": "scripted", "player": "kuhn/NashApprox"}}}, "The seat naive"),

@@ -5,6 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 MOVED: Mapping[str, str] = {
+    "language.engines.remote.logprobs": "language.engines.remote.replies",
+    "show.reports.chosen_play": "show.reports.sections.play",
+    "api.json_file": "api.result",
+    "games.spiel.menu": "games.spiel.facts",
+    "games.safety.talk": "games.safety.catalogue",
+    "measure.metrics.robust": "measure.metrics.payoff",
+    "measure.metrics.externality": "measure.metrics.safety",
+    "measure.metrics.collusion": "measure.metrics.safety",
+    "show.reports.sections.openings": "show.reports.sections.equilibrium",
+    "show.reports.sections.settings": "show.reports.sections.repeat",
+    "show.reports.summary": "show.reports.report",
+    "playing.awaited": "playing.asking",
+    "playing.workers.kinds": "api.serving",
+    "language.models.carried": "playing.workers.models",
+    "language.models.packed_linear": "language.engines.fused_step",
+    "language.decoding.sheet": "language.decoding.walker",
+    "games.conformance.disguising": "games.conformance.texts",
     "measure.audit.permutation": "measure.sampled.permutation",
     "measure.tree_response": "games.sequence_form",
     "learn.named": "base.named",

@@ -28,7 +28,7 @@ from stratagem.games.key import Key
 from stratagem.language.engines.base import Call, Finish, Prompt, Request
 from stratagem.players.base import Player
 from stratagem.players.uniform import Random
-from stratagem.playing.awaited import answered_here, play_awaited
+from stratagem.playing.asking import answered_here, play_awaited
 from stratagem.playing.records import episode_json
 from stratagem.playing.scheduler import play
 

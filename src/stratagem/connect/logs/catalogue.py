@@ -37,7 +37,9 @@ def read_log(path: Path, columns: LogColumns) -> LogScores:
     """Read the scores of one log; a file of no known format is refused."""
     file, known = LogFile(path), formats()
     if path.is_dir():
-        raise BadRecord(f"{path} is a folder: name the logs in it, as in {path}/*.")
+        raise BadRecord(f"{path} is a folder without an audit: name the logs in it, as in {path}/*.")
+    if not path.exists():
+        raise BadRecord(f"There is no {path}: name logs of evaluations, or two audits by their folders or cards.")
     if not file.head:
         raise BadRecord(f"{path} is empty.")
     found = next((format_ for format_ in known if format_.recognises(file)), None)

@@ -10,7 +10,6 @@ from stratagem.games.conformance import (
     acting,
     copies,
     declared,
-    disguising,
     hiding,
     keys,
     outcomes,
@@ -57,7 +56,7 @@ RULES: tuple[ConformanceRule, ...] = (
     ConformanceRule("state-keys", keys.state_keys, ("outcomes",)),
     ConformanceRule("rounds", rounds.independent_rounds, ("outcomes",)),
     ConformanceRule("texts", texts.texts, ("legal",)),
-    ConformanceRule("disguise", disguising.disguise, ("texts", "choices", "outcomes")),
+    ConformanceRule("disguise", texts.disguise, ("texts", "choices", "outcomes")),
     ConformanceRule("positions", positions.check_positions, ("outcomes",)),
     ConformanceRule("twin", twins.twin, ("forks", "outcomes")),
 )

@@ -105,8 +105,8 @@ class Step:
         """Return the names of the actions, which a disguise renames."""
         return ()
 
-    def rules(self, game: GameDescription, words: Words) -> list[str]:
-        """Return the step in sentences, which say all of it."""
+    def rules(self, game: GameDescription, number: int, words: Words) -> list[str]:
+        """Return the step in sentences, which say all of it; `number` is its own, since two steps may be equal."""
         raise NotImplementedError(self.do)
 
     def refuse(self, field: str, problem: str) -> BadParameter:
@@ -267,9 +267,9 @@ class GameDescription:
         number = sum(step.num_cards(self, item) for step in self.steps)
         return number * max(map(abs, self.items[item].numbers))
 
-    def may_have_left(self, step: Step) -> bool:
-        """Return whether a player may be out of the round before a step."""
-        return any(other.may_leave() for other in self.steps[: self.steps.index(step)])
+    def may_have_left(self, number: int) -> bool:
+        """Return whether a player may be out of the round before the step of a number."""
+        return any(step.may_leave() for step in self.steps[:number])
 
     def dealt_before(self, number: int, item: int) -> bool:
         """Return whether some step before one deals an item to every player."""

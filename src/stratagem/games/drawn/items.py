@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from stratagem.base.errors import BadParameter
+from stratagem.games.counting import plural_of
 
 _FACES = 40
 """Largest number of cards, or of different faces."""
@@ -72,8 +73,8 @@ class DealtItem:
 
     @property
     def plural(self) -> str:
-        """Name of several: dice has its own."""
-        return "dice" if self.name == "die" else f"{self.name}s"
+        """Name of several."""
+        return plural_of(self.name)
 
 
 class ItemError(BadParameter):

@@ -13,6 +13,7 @@ from stratagem.base.errors import BadParameter, CannotCompute, IllegalAction
 from stratagem.base.named_files import DESCRIPTION_SUFFIX, find_description, short_name
 from stratagem.games.base import Seat
 from stratagem.games.choices import Flat
+from stratagem.games.counting import plural_of
 from stratagem.games.drawn.description import GameDescription
 from stratagem.games.drawn.events import DescribedFacts, Event
 from stratagem.games.drawn.reading import TEXT, read_description, read_file, write_description
@@ -51,7 +52,7 @@ class DescribedGame(DescribedRules):
             independent_rounds=min(kinds, known.rounds) if known.continuation == 1.0 else 0,
             symmetric=False,
             on_illegal="default",
-            unit=f"{known.unit}s a round",
+            unit=f"{plural_of(known.unit)} a round",
             signals=tuple(dict.fromkeys(rule.name for rule in known.signals)),
         )
 

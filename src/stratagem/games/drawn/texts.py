@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from stratagem.games.base import Seat
-from stratagem.games.counting import count_in_words, in_words
+from stratagem.games.counting import count_in_words, in_words, plural_of
 from stratagem.games.drawn.description import GameDescription
 from stratagem.games.drawn.events import ALL, DescribedFacts, Event
 from stratagem.games.drawn.items import DealtItem
@@ -19,8 +19,8 @@ def write_rules(game: GameDescription, seat: Seat) -> str:
     lines = [*_begin(game, words), *(_describe_item(item, words) for item in game.items)]
     if game.rounds > 1:
         lines.append(words.say("begin.rounds"))
-    for step in game.steps:
-        lines += step.rules(game, words)
+    for number, step in enumerate(game.steps):
+        lines += step.rules(game, number, words)
     if game.rounds > 1 and not game.forget:
         lines.append(words.say("end.payoffs"))
     if any(step.may_leave() for step in game.steps) and game.seats > 1:
@@ -36,7 +36,7 @@ def _begin(game: GameDescription, words: Words) -> list[str]:
     cut = game.continuation < 1.0 and game.rounds > 1
     if cut:
         often = words.say("begin.up_to", rounds=often)
-    players = f"{in_words(game.seats)} player{'s' * (game.seats != 1)}"
+    players = count_in_words(game.seats, "player")
     lines = [words.say("begin.players", "each", players=players, often=often)]
     if cut:
         lines.append(words.say("begin.continuation", probability=f"{game.continuation:g}"))
@@ -91,7 +91,7 @@ def _describe_event(game: GameDescription, facts: DescribedFacts, event: Event, 
     if kind == "shows":
         return f"{who} show{'' if who == 'You' else 's'} the {game.items[number].name} {what}."
     if kind == "pays":
-        return f"The round is over: you get {what} {game.unit}{'s' * (what != '1')}."
+        return f"The round is over: you get {what} {game.unit if what == '1' else plural_of(game.unit)}."
     if kind == "round":
         return f"Round {what} begins."
     name = game.steps[number].name

@@ -6,6 +6,7 @@ from functools import cache, lru_cache
 from typing import Literal, NamedTuple
 
 from stratagem.base.sentences.reading import SentenceFile, read_sentences
+from stratagem.games.counting import plural_of
 
 Role = Literal["each", "first", "second", "third", "fourth"]
 """Players that a step is about: all of them, or one by its place in the order of the round."""
@@ -26,7 +27,7 @@ class Words(NamedTuple):
 
     def say(self, key: str, role: Role | None = None, /, **fields: object) -> str:
         """Return the sentence of a key with words in its fields; a role are the players that it is about."""
-        named: dict[str, object] = {"unit": self.unit}
+        named: dict[str, object] = {"units": plural_of(self.unit)}
         if role is not None:
             who = self.player(role)
             named |= {"who": who, "Who": who[0].upper() + who[1:]}
@@ -39,7 +40,7 @@ class Words(NamedTuple):
 
     def amount(self, number: float) -> str:
         """Write an amount: `1 chip`, `2 chips`, `0.5 chips`."""
-        return f"{number:g} {self.unit}{'s' * (number != 1)}"
+        return f"{number:g} {self.unit if number == 1 else plural_of(self.unit)}"
 
     def knows(self, key: str) -> bool:
         """Return whether the wording has a sentence of its own for a key."""

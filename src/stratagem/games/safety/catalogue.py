@@ -7,14 +7,35 @@ from typing import Any
 
 from stratagem.base.errors import BadParameter
 from stratagem.base.registry import NamedCall, Registry
-from stratagem.games.base import Game, Seat, Stakes, State
+from stratagem.games.base import Game, RoundResult, Seat, Stakes, State
 from stratagem.games.catalogue import installed_part
 from stratagem.games.installed import DECLARE
 from stratagem.games.packages import PACKAGES
-from stratagem.games.safety.base import Safety, Weights
+from stratagem.games.safety.base import Actions, Safety, Signals, Weights
 from stratagem.games.safety.checks import checked_safety, checked_stakes
-from stratagem.games.safety.talk import TalkSafety
-from stratagem.games.talk import talk_in
+from stratagem.games.talk import Talk, TalkState, talk_in
+
+_TAKEN_OVER = ("pools", "demonstrators", "demonstration_episodes", "signal_names", "weights")
+
+
+class TalkSafety(Safety[TalkState]):
+    """Opponents, demonstrators and signals of the game without talk; its opponents are silent."""
+
+    rules = Talk
+
+    def __init__(self, game: Talk, inner: Safety[Any]) -> None:
+        super().__init__(game)
+        self._inner = inner
+        # declared by class elsewhere: here they are those of another game
+        vars(self).update({name: getattr(inner, name) for name in _TAKEN_OVER})
+
+    def signals(self, state: TalkState, actions: Actions, result: RoundResult) -> Signals:
+        """Measure the signals of the round that a move has closed; messages close none."""
+        return self._inner.signals(state.inner, actions, result)
+
+    def stakes(self, state: TalkState, seat: Seat) -> Stakes | None:
+        return self._inner.stakes(state.inner, seat)
+
 
 SAFETY: dict[str, type[Safety[Any]]] = {
     family: make for package in PACKAGES for family, make in package.parts("safety").items()

@@ -5,14 +5,31 @@ The engine's state is kept privately; every public attribute is what OpenSpiel i
 
 from __future__ import annotations
 
-from typing import Protocol
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
 
 from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Node, Seat
+from stratagem.games.choices import Flat
 from stratagem.games.spec import GameSpec
 from stratagem.games.spiel.engine import TERMINAL, SpielEngine
 from stratagem.games.spiel.history import observations_of, replay
-from stratagem.games.spiel.menu import LegalMenu
+
+
+class LegalMenu(NamedTuple):
+    """The legal actions of a position: the choices, and the engine's number of each."""
+
+    choices: Flat
+    ids: dict[str, int]
+
+    def name(self, action: int) -> str:
+        """Return our name for one of the engine's numbers."""
+        return next(name for name, number in self.ids.items() if number == action)
+
+
+def menu_of(names: Sequence[str], ids: Sequence[int]) -> LegalMenu:
+    """Make a menu from the names and numbers of the legal actions, in the same order."""
+    return LegalMenu(Flat(names), dict(zip(names, ids, strict=True)))
 
 
 class FactsGame(Protocol):

@@ -13,8 +13,7 @@ from stratagem.games.choices import Flat
 from stratagem.games.spec import GameSpec
 from stratagem.games.spiel.engine import SpielEngine, load
 from stratagem.games.spiel.face import Face, PlainFace
-from stratagem.games.spiel.facts import SpielFacts
-from stratagem.games.spiel.menu import LegalMenu, menu_of
+from stratagem.games.spiel.facts import LegalMenu, SpielFacts, menu_of
 
 _KEPT_MENUS = 4096
 """Number of cached menus of a seat; more are made anew, since memory matters more than a microsecond."""

@@ -33,6 +33,8 @@ GAMES = ("kuhn", "ipd(rounds=3)", "icg(rounds=3)", "tic-tac-toe")
 ARENA_GAMES = ("kuhn-spiel", "leduc", "tic-tac-toe", "connect-four")
 """Games of an audit as arenas ask, which names none: an illegal reply loses each of them."""
 DECISIONS = 6000
+_MOST = 10_000_000
+"""Number of decisions from which on no larger one is tried."""
 RECORDS = "records"
 """Folder of the episodes, in the folder of an audit."""
 
@@ -142,13 +144,31 @@ def plan_audit(
         raise BadParameter(f"An audit has each game once, and {twice[0]} is there twice.")
     if not texts:
         raise BadParameter("An audit needs at least one game.")
-    each = decisions // len(texts)
-    steps = [step for text in texts for step in _steps(text, agent, each, probes, drawn, exploiter=exploiter)]
+
+    def steps_with(number: int) -> list[ProbeStep]:
+        each = number // len(texts)
+        return [step for text in texts for step in _steps(text, agent, each, probes, drawn, exploiter=exploiter)]
+
+    steps = steps_with(decisions)
     if all(step.why_not for step in steps):
-        raise BadParameter(f"Nothing can be measured with {decisions} decisions: {steps[0].why_not}")
+        needed = _more_needed(decisions, lambda number: any(not step.why_not for step in steps_with(number)))
+        raise BadParameter(f"Nothing can be measured with {decisions} decisions: {steps[0].why_not}{needed}")
     same = [str(drawn[text]) if text in drawn else text for text in texts]
     baseline = None if against is None else plan_audit(against, same, decisions, seed, probes=probes)
     return AuditPlan(agent, tuple(texts), decisions, seed, tuple(steps), baseline, tuple(probes), exploiter, origin)
+
+
+def _more_needed(decisions: int, is_enough: Callable[[int], bool]) -> str:
+    """Return a sentence with the fewest decisions that measure something; empty where no number does."""
+    low, high = decisions, 2 * decisions
+    while not is_enough(high):
+        if high > _MOST:
+            return ""
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_enough(middle) else (middle, high)
+    return f" At least {high:,} decisions are needed."
 
 
 def _origin(agent: str | Player, drawn: Sequence[GameDistribution], nonce: Path | None) -> SeedOrigin | None:

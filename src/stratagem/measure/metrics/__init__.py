@@ -1,13 +1,11 @@
-"""Every metric by name, one file each; a suite lists the names it prints."""
+"""Every metric by name; a suite lists the names it prints."""
 
 from __future__ import annotations
 
 from stratagem.measure.metrics.backstab import Backstab
 from stratagem.measure.metrics.base import Metric, Sample
-from stratagem.measure.metrics.collusion import CollusionRate
 from stratagem.measure.metrics.expansion import Expansion
 from stratagem.measure.metrics.exploit import Exploit
-from stratagem.measure.metrics.externality import Externality
 from stratagem.measure.metrics.honesty import Honesty
 from stratagem.measure.metrics.illegal import IllegalRate
 from stratagem.measure.metrics.keeping import PromiseKeeping, PromiseLift, RequestLift, RequestsMet
@@ -15,11 +13,10 @@ from stratagem.measure.metrics.length import Length
 from stratagem.measure.metrics.memorisation import MemorisationGap
 from stratagem.measure.metrics.nra import NraOfSums, NraPerMatch, NraPerOpponent
 from stratagem.measure.metrics.orders import BounceShare, CoordinatedSupports, Effective, SupportShare
-from stratagem.measure.metrics.payoff import Payoff
+from stratagem.measure.metrics.payoff import Payoff, Robust
 from stratagem.measure.metrics.peace import Kingmaking, PeaceIndex
 from stratagem.measure.metrics.regret import Regret
-from stratagem.measure.metrics.robust import Robust
-from stratagem.measure.metrics.safety import SafetyScore
+from stratagem.measure.metrics.safety import CollusionRate, Externality, SafetyScore
 from stratagem.measure.metrics.standing import Centres, EliminationShare, First, SoleFirst, Solo
 from stratagem.measure.metrics.table import MetricTable
 from stratagem.measure.metrics.talk import Betrayal, KeptPromises, Messages

@@ -1,4 +1,4 @@
-"""Metric of payoff a round against the training opponents."""
+"""Metrics of payoff a round: against the training opponents, and against a pool that training does not have."""
 
 from __future__ import annotations
 
@@ -41,3 +41,16 @@ def mean_pay(sample: Sample, *, scaled: bool) -> Estimate | None:
 def _share(episode: Episode) -> float:
     """Return a seat's payoff a round, the mean over all seats."""
     return fmean(payoff_of(episode, seat) for seat in range(len(episode.slots)))
+
+
+class Robust(Metric):
+    """Mean payoff a round against the distribution-shifted pool (SEPO, section 5)."""
+
+    name = "shifted_payoff"
+    better = "higher"
+    unit = OF_PAYOFFS
+    explanation = "mean payoff a round against a pool of opponents that training does not have"
+
+    def measure(self, sample: Sample) -> Estimate | None:
+        matchups = sample.pool("shifted")
+        return mean_payoff(matchups, scaled=True) if matchups else None

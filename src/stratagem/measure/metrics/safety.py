@@ -1,4 +1,4 @@
-"""Metric of SEPO's objective."""
+"""Metrics of SEPO's objective: collusion, the harm to others, and the weighted sum."""
 
 from __future__ import annotations
 
@@ -7,12 +7,42 @@ import math
 from stratagem.games.safety.base import Weights
 from stratagem.games.safety.catalogue import safety_of, weights_of
 from stratagem.measure.figures.figure import OF_PAYOFFS
+from stratagem.measure.matchups import mean_signal
 from stratagem.measure.metrics.base import Metric, Sample
-from stratagem.measure.metrics.collusion import CollusionRate
 from stratagem.measure.metrics.exploit import Exploit
-from stratagem.measure.metrics.externality import Externality
 from stratagem.measure.metrics.payoff import Payoff
 from stratagem.measure.statistics import Estimate
+
+
+class Externality(Metric):
+    """The mean a round, against the training pool, of what the game names its externality signal (SEPO, section 3).
+
+    Joint payoff forgone, an item given to the bidder who values it less, a negotiation that broke down.
+    """
+
+    name = "externality"
+    better = "lower"
+    unit = "rate"
+    explanation = "harm to those who do not play, a round from 0 to 1, as the game defines it"
+
+    def measure(self, sample: Sample) -> Estimate | None:
+        return mean_signal(sample.pool("train"), "externality")
+
+
+class CollusionRate(Metric):
+    """The rate, beside partners of the collusive pool, of what the game names its collusion signal (SEPO, section 3).
+
+    Defecting on an unconditional cooperator, bidding LOW at the highest value, demanding more than the fair share.
+    """
+
+    name = "collusion"
+    better = "lower"
+    unit = "rate"
+    explanation = "rate of collusion beside partners who invite to it, as the game defines it"
+
+    def measure(self, sample: Sample) -> Estimate | None:
+        return mean_signal(sample.pool("collusive"), "collusion")
+
 
 POOL_OF = {"exploit": "exploit", "collusion": "collusive"}
 """Pool of opponents by which a term is measured."""

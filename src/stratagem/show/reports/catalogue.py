@@ -15,14 +15,12 @@ from stratagem.show.reports.sections.checks import checks
 from stratagem.show.reports.sections.contest import contest, training_data
 from stratagem.show.reports.sections.curves import curves
 from stratagem.show.reports.sections.dominated import dominated_actions
-from stratagem.show.reports.sections.equilibrium import equilibrium
+from stratagem.show.reports.sections.equilibrium import equilibrium, openings
 from stratagem.show.reports.sections.league import best_response, matchmaking, pool, population
-from stratagem.show.reports.sections.openings import openings
 from stratagem.show.reports.sections.outcome import outcome
 from stratagem.show.reports.sections.play import play
-from stratagem.show.reports.sections.repeat import repeat
+from stratagem.show.reports.sections.repeat import repeat, settings
 from stratagem.show.reports.sections.results import results
-from stratagem.show.reports.sections.settings import settings
 from stratagem.show.reports.sections.signals import signals
 from stratagem.show.reports.sections.trials import trials
 

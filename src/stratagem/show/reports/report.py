@@ -9,10 +9,13 @@ from typing import Any, NamedTuple
 from stratagem.base.files import write_file
 from stratagem.show.html import Html
 from stratagem.show.reports.catalogue import sections
+from stratagem.show.reports.dominated import find_flagged
 from stratagem.show.reports.headline import headline_table, headlines
-from stratagem.show.reports.page import header, page, summary
+from stratagem.show.reports.page import header, page
+from stratagem.show.reports.page import summary as head_of_page
 from stratagem.show.reports.run_data import RunData
 from stratagem.show.reports.section import Section
+from stratagem.show.reports.stages import stages_of, titles
 from stratagem.show.reports.verdict import verdict
 from stratagem.training.runs.folder import RunFolder, Status
 
@@ -70,7 +73,7 @@ class RunReport(NamedTuple):
     @property
     def summary(self) -> Html:
         """Head of the report: its verdict, figures and facts."""
-        return summary(self._warning, verdict(self.data), tiles(self.data), self._figures)
+        return head_of_page(self._warning, verdict(self.data), tiles(self.data), self._figures)
 
     @property
     def html(self) -> str:
@@ -105,3 +108,36 @@ def write_report(run: RunFolder, path: Path | None = None) -> Path:
     target = path or run.path / FILE
     write_file(target, report_html(run))
     return target
+
+
+def summary(run: RunFolder) -> dict[str, Any]:
+    """Summarise a run: its status, verdict, figures by game and stage, and dominated actions."""
+    data = RunData(run)
+    findings = (
+        None if data.findings is None else {name: finding.model_dump() for name, finding in data.findings.items()}
+    )
+    return {
+        "run": run.name,
+        "state": data.status.state,
+        "sentence": data.status.sentence,
+        "algorithm": data.algorithm,
+        "seed": data.info.seed,
+        "sft_steps": data.sft_steps,
+        "step": data.last_step,
+        "best_step": data.chosen_step,
+        "verdict": verdict(data),
+        "headlines": [headline.to_json() for headline in headlines(data)],
+        "dominated": _dominated_by_stage(data),
+        "findings": findings,
+    }
+
+
+def _dominated_by_stage(data: RunData) -> list[dict[str, Any]]:
+    """Return the dominated actions by the stages' titles."""
+    stage_titles = {
+        game: titles(data, stages_of(policies, data.chosen_step)) for game, policies in data.policies.items()
+    }
+    return [
+        action.to_json() | {"stages": {stage_titles[action.game][name]: share for name, share in action.stages.items()}}
+        for action in find_flagged(data)
+    ]

@@ -103,7 +103,7 @@ class Bet(Step):
         raised = (self.raise_word,) if self.raises > 1 else ()
         return tuple(dict.fromkeys((self.check_word, self.bet_word, self.fold_word, self.call_word, *raised)))
 
-    def rules(self, game: GameDescription, words: Words) -> list[str]:
+    def rules(self, game: GameDescription, number: int, words: Words) -> list[str]:
         size = words.amount(self.size)
         facing = {"fold": self.fold_word, "call": self.call_word}
         return [

@@ -198,7 +198,7 @@ class Choose(Step):
     def words(self) -> tuple[str, ...]:
         return tuple(option.word for option in self.options if option.word.isalpha())
 
-    def rules(self, game: GameDescription, words: Words) -> list[str]:
+    def rules(self, game: GameDescription, number: int, words: Words) -> list[str]:
         how = "one" if self.by != "each" else "together" if self.together else "in_turn"
         return [
             words.say(f"choose.{how}", self.by, name=self.name, listed=", ".join(self.labels)),

@@ -120,8 +120,7 @@ class CountClaim(Step):
     def words(self) -> tuple[str, ...]:
         return self.claim_word, self.doubt_word
 
-    def rules(self, game: GameDescription, words: Words) -> list[str]:
-        number = game.steps.index(self)
+    def rules(self, game: GameDescription, number: int, words: Words) -> list[str]:
         item = game.items[item_number(game, self, "item", self.item)]
         many, last = self._num_pieces(game, number), item.values[-1]
         example = write_claim(self.claim_word, many, last)

@@ -64,7 +64,7 @@ class Deal(Step):
     def gives(self, game: GameDescription, item: int) -> bool:
         return self.to == "each" and game.items[item].name == self.item
 
-    def rules(self, game: GameDescription, words: Words) -> list[str]:
+    def rules(self, game: GameDescription, number: int, words: Words) -> list[str]:
         item = game.items[item_number(game, self, "item", self.item)]
         thing = f"{self.count} {item.name if self.count == 1 else item.plural}"
         if self.to == "all":
@@ -97,7 +97,7 @@ class Show(Step):
                 if piece.item == item:
                     state.tell(Event("shows", holder, faces[piece.face], item))
 
-    def rules(self, game: GameDescription, words: Words) -> list[str]:
+    def rules(self, game: GameDescription, number: int, words: Words) -> list[str]:
         item = game.items[item_number(game, self, "item", self.item)]
         return [words.say("show.hand", self.of, plural=item.plural)]
 
@@ -169,7 +169,7 @@ class Swap(Step):
     def words(self) -> tuple[str, ...]:
         return self.keep, self.swap
 
-    def rules(self, game: GameDescription, words: Words) -> list[str]:
+    def rules(self, game: GameDescription, number: int, words: Words) -> list[str]:
         item = game.items[item_number(game, self, "item", self.item)]
         said = {"keep": self.keep, "swap": self.swap, "item": item.name}
         if not self.cost:
@@ -199,7 +199,7 @@ class Ante(Step):
     def most_paid(self, game: GameDescription) -> tuple[float, float]:
         return -self.amount, 0.0
 
-    def rules(self, game: GameDescription, words: Words) -> list[str]:
+    def rules(self, game: GameDescription, number: int, words: Words) -> list[str]:
         return [words.say("ante.amount", "each", amount=words.amount(self.amount))]
 
 

@@ -119,7 +119,7 @@ class Offer(Step):
     def words(self) -> tuple[str, ...]:
         return self.offer_word, self.accept_word, self.reject_word
 
-    def rules(self, game: GameDescription, words: Words) -> list[str]:
+    def rules(self, game: GameDescription, number: int, words: Words) -> list[str]:
         parts, reject = self._offers(0), self.reject_word
         first, second = map(words.amount, self.else_pays)
         lines = [

@@ -8,6 +8,7 @@ from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 from stratagem.games.base import Seat
+from stratagem.games.counting import plural_of
 from stratagem.games.drawn.description import GameDescription, RoundState, Step
 from stratagem.games.drawn.events import ALL
 from stratagem.games.drawn.steps.base import (
@@ -87,12 +88,16 @@ class Split(Step):
     def is_zero_sum(self, game: GameDescription) -> bool:
         return False
 
-    def rules(self, game: GameDescription, words: Words) -> list[str]:
+    def rules(self, game: GameDescription, number: int, words: Words) -> list[str]:
         total, otherwise = words.amount(self.sum), words.amount(self.else_pays)
-        lines = [words.say("split.fits", "each", demand=self.demand, sum=total, otherwise=otherwise)]
+        lines = [
+            words.say(
+                "split.fits", "each", demand=self.demand, demands=plural_of(self.demand), sum=total, otherwise=otherwise
+            )
+        ]
         if self.worth:
             lines.append(say_worth(game, self, "split.worth", words, demand=self.demand))
-        if game.may_have_left(self):
+        if game.may_have_left(number):
             lines.append(words.say("split.absent"))
         return lines
 
@@ -142,7 +147,7 @@ class GiftPool(Step):
     def is_zero_sum(self, game: GameDescription) -> bool:
         return False
 
-    def rules(self, game: GameDescription, words: Words) -> list[str]:
+    def rules(self, game: GameDescription, number: int, words: Words) -> list[str]:
         return [words.say("pool.shared", gift=self.gift, factor=f"{self.factor:g}")]
 
 
@@ -283,7 +288,7 @@ class PayoffTable(Step):
     def is_zero_sum(self, game: GameDescription) -> bool:
         return all(abs(sum(cell)) < 1e-9 for _, cell in self._cells(game))
 
-    def rules(self, game: GameDescription, words: Words) -> list[str]:
+    def rules(self, game: GameDescription, number: int, words: Words) -> list[str]:
         names = [self._name_dimension(name, words) for name in self.over]
         players = [words.player(role) for role in ROLES[: game.seats]]
         return [
@@ -292,7 +297,7 @@ class PayoffTable(Step):
                 words.say("table.line", labels=", ".join(labels), amounts=", ".join(f"{pay:g}" for pay in cell))
                 for labels, cell in self._cells(game)
             ),
-            *([words.say("table.absent")] if game.may_have_left(self) else []),
+            *([words.say("table.absent")] if game.may_have_left(number) else []),
         ]
 
     def _name_dimension(self, name: str, words: Words) -> str:

@@ -108,12 +108,12 @@ class Showdown(Step):
     def most_paid(self, game: GameDescription) -> tuple[float, float]:
         return 0.0, game.most_put * (game.seats - 1)  # its own chips are counted as lost where they are put in
 
-    def rules(self, game: GameDescription, words: Words) -> list[str]:
+    def rules(self, game: GameDescription, number: int, words: Words) -> list[str]:
         item = game.items[item_number(game, self, "item", self.item)]
         first, *more = [words.say(f"showdown.{order}", item=item.name, plural=item.plural) for order in self.order]
         lines = [words.say("showdown.pot", best=first), *(words.say("showdown.tie", best=best) for best in more)]
         lines.append(words.say("showdown.equal"))
-        if any(step.do == "choose" and step.may_leave() for step in game.steps[: game.steps.index(self)]):
+        if any(step.do == "choose" and step.may_leave() for step in game.steps[:number]):
             lines.append(words.say("showdown.nobody"))
         if self.shown:
             lines.append(words.say("showdown.shown"))
@@ -204,7 +204,7 @@ class Sale(Step):
     def is_zero_sum(self, game: GameDescription) -> bool:
         return False
 
-    def rules(self, game: GameDescription, words: Words) -> list[str]:
+    def rules(self, game: GameDescription, number: int, words: Words) -> list[str]:
         item = game.items[item_number(game, self, "item", self.item)]
         step = next(step for step in game.steps if step.name == self.bid)
         lines = []
@@ -220,7 +220,7 @@ class Sale(Step):
             lines.append(words.say("sale.second_least", reserve=reserve))
         else:
             lines.append(words.say(f"sale.{self.price}"))
-        if self.price == "second" and game.may_have_left(self):
+        if self.price == "second" and game.may_have_left(number):
             lines.append(words.say("sale.alone", reserve=reserve))
         if self.reserve:
             lines.append(words.say("sale.reserve", reserve=reserve))

@@ -1,4 +1,4 @@
-"""Section of reproduction: the command, the seed, the program's commit, the versions and the machine."""
+"""Sections of reproduction: the command, the seed, the program's commit, the versions, the machine, and the recipe."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from stratagem.show.html import Html, element, join
 from stratagem.show.reports.run_data import RunData
-from stratagem.show.reports.section import Section, table
+from stratagem.show.reports.section import Section, missing, table
 
 
 def repeat(data: RunData) -> Section:
@@ -47,3 +47,18 @@ def _text(value: Any) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{name} {own}" for name, own in value.items())
     return str(value)
+
+
+def settings(data: RunData) -> Section:
+    """Make the section of the recipe as text."""
+    recipe = data.settings_text
+    return Section(
+        name="settings",
+        title="Recipe",
+        shows="All settings of the run, with defaults.",
+        body=element("pre", recipe, class_="toml", tabindex="0") if recipe else missing(_why(data)),
+    )
+
+
+def _why(data: RunData) -> str:
+    return data.broken.get("config.toml", "config.toml is empty.")
