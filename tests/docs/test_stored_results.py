@@ -98,9 +98,6 @@ def test_results_are_linked_and_pages_name_uncommitted_changes(path):
 
 UNCOMMITTED = {
     "audit-agents.json": 1,
-    "diplomacy-tuned-bots.json": 1,
-    "diplomacy-tuned-deals.json": 1,
-    "diplomacy-tuned-ported.json": 1,
     "order-prompts-ten.json": 1,
     "sco-pal.json": 1,
     "sco-pal-analyses.json": 14,
