@@ -102,7 +102,6 @@ UNCOMMITTED = {
     "sco-pal.json": 1,
     "sco-pal-analyses.json": 14,
     "sco-pal-search.json": 6,
-    "shapellm.json": 4,
 }
 """Number of records made with uncommitted changes, by file. What is made again leaves the list; nothing joins it."""
 UNMARKED = (
