@@ -1,8 +1,9 @@
 """Audits in Kuhn poker of agents whose exploitability is known exactly, and of models that state nothing.
 
 `python experiments/audit_agents.py RUNS` audits each agent in a folder of its own, goes on where it was stopped, and
-writes docs/results/audit-agents.json. `RUNS/demo` is the run of `make demo`, if it is there. Servers are started and
-ended: `transformers serve` by this Python, vLLM by that of `--vllm`, which `make vllm` makes.
+writes docs/results/audit-agents.json. `RUNS/demo` is the run of `make demo`, if it is there. A row that a later sitting
+leaves as it is keeps its commit, and whether its tree had uncommitted changes. Servers are started and ended:
+`transformers serve` by this Python, vLLM by that of `--vllm`, which `make vllm` makes.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from served import MODEL, PORTS, address, served
 
 from stratagem.base.errors import CannotCompute
 from stratagem.base.files import write_file
-from stratagem.base.provenance import provenance
+from stratagem.base.provenance import provenance, source
 from stratagem.games.base import View
 from stratagem.games.catalogue import make_game
 from stratagem.games.kuhn import KuhnFacts
@@ -87,13 +88,21 @@ def audited(name: str, player: str, folder: Path, decisions: int) -> dict[str, A
     card = run_audit(plan_audit(player, ("kuhn",), decisions), folder)
     figures = card.by_name
     return {
-        "commit": provenance()["commit"],
+        **source(),
         "exact": known(name, player),
         "seconds": round(time.monotonic() - start, 1),
         "cost": card.to_json()["cost"],
         "figures": {name: _row(figures[name]) for name in figures},
         "alarms": [figure.name for figure in card.alarms],
     }
+
+
+def read_agents(path: Path) -> dict[str, dict[str, Any]]:
+    """Read the rows of a file; one that says nothing of uncommitted changes has what its file says."""
+    if not path.is_file():
+        return {}
+    data = json.loads(path.read_text(encoding="utf-8"))
+    return {name: {"dirty": data["made_by"]["dirty"], **row} for name, row in data["agents"].items()}
 
 
 def behind(name: str, folder: Path, vllm: Path) -> AbstractContextManager[None]:
@@ -115,7 +124,7 @@ def main() -> None:
     parser.add_argument("--decisions", type=int, default=1500)
     parser.add_argument("--vllm", type=Path, default=Path(".venv-vllm/bin/python"), help="Python that has vLLM")
     asked = parser.parse_args()
-    rows: dict[str, Any] = json.loads(OUT.read_text(encoding="utf-8"))["agents"] if OUT.is_file() else {}
+    rows = read_agents(OUT)
     for name in asked.only:
         player = AGENTS[name].replace("{folder}", str(asked.folder))
         if player.startswith("run:") and not Path(player.removeprefix("run:")).is_dir():

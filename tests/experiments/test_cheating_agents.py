@@ -3,6 +3,7 @@
 import json
 import urllib.request
 
+import audit_agents
 import audit_cheats
 import pytest
 from audit_cheats import CHEATS, ROWS, summary, table
@@ -193,6 +194,17 @@ def test_a_table_has_a_row_for_each_agent(tmp_path, monkeypatch):
     monkeypatch.setitem(audit_cheats.ROWS, "ByTurn", audit_cheats.ROWS["ByTurn"]._replace(card=_unasked))
     (tmp_path / "ByTurn-0.json").write_text(json.dumps(results[0]))
     assert audit_cheats.alarms_of("ByTurn", 0, tmp_path / "ByTurn-0.json") == results[0]
+
+
+def test_an_audited_agent_keeps_the_mark_of_the_sitting_that_made_it(tmp_path):
+    path = tmp_path / "audits.json"
+    assert audit_agents.read_agents(path) == {}
+    rows = {"random": {"commit": "a"}, "tiny": {"commit": "b", "dirty": False}}
+    path.write_text(json.dumps({"made_by": {"dirty": True}, "agents": rows}))
+    assert {name: row["dirty"] for name, row in audit_agents.read_agents(path).items()} == {
+        "random": True,
+        "tiny": False,
+    }
 
 
 def _unasked(seed):
