@@ -122,3 +122,17 @@ def test_a_body_that_takes_longer_than_a_head_may_is_read(serve, monkeypatch):
         time.sleep(0.6)
         one.sendall(body[5:])
         assert one.recv(1 << 16).startswith(b"HTTP/1.1 400")
+
+
+def test_half_a_body_is_closed_after_its_time(serve, monkeypatch):
+    monkeypatch.setattr(server, "BODY_SECONDS", 0.5)
+    where = urlsplit(serve(["AlwaysBet"]).url)
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Type: application/json\r\n"
+    with socket.create_connection((where.hostname, where.port), timeout=20) as one:
+        one.sendall(f"{head}Content-Length: 100\r\n\r\n".encode())
+        with suppress(ConnectionError):
+            for _ in range(20):  # a byte now and then is no longer a request than none
+                one.sendall(b" ")
+                time.sleep(0.1)
+        with suppress(ConnectionResetError):
+            assert one.recv(1 << 16) == b"", "the server ends the connection"
