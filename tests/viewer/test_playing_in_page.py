@@ -368,7 +368,7 @@ def test_process_is_sent_one_reply_to_each_question_and_refusal(monkeypatch):
 
 
 def test_seat_gives_a_limited_number_of_illegal_replies(monkeypatch):
-    monkeypatch.setattr("stratagem.show.viewer.tables._MOST_REFUSED", 2)
+    monkeypatch.setattr("stratagem.show.viewer.tables.MOST_REFUSED", 2)
     table, process = table_of(monkeypatch, [{"event": "ask", "number": 1}, *[{"event": "refused", "number": 1}] * 2])
     with pytest.raises(BadParameter, match="2 illegal replies"):
         table.reply(1, 1, "BET")

@@ -26,7 +26,7 @@ PLAYED, FORKS = "played", "whatif"
 _MOST_OPEN = 8
 _MOST_KEPT = 50
 _LONGEST_REPLY = 20_000
-_MOST_REFUSED = 1000
+MOST_REFUSED = 1000
 """Number of illegal replies of a seat; the page keeps the sentence about each."""
 _NOT_BEGUN = "The game did not begin."
 _ENDED = {"left": "The game was ended by the person who opened it.", "failed": "The game broke off."}
@@ -56,8 +56,8 @@ class OpenTable:
             raise BadParameter(f"A reply has at most {_LONGEST_REPLY:,} characters, and this one has {len(text):,}.")
         if not self.is_open:
             raise BadParameter("This game is over.")
-        if self._refused[seat] >= _MOST_REFUSED:
-            raise BadParameter(f"This seat has given {_MOST_REFUSED:,} illegal replies, and no more are taken.")
+        if self._refused[seat] >= MOST_REFUSED:
+            raise BadParameter(f"This seat has given {MOST_REFUSED:,} illegal replies, and no more are taken.")
         with suppress(KeyError):
             self._asked.remove((seat, number))
             self._process.send(TypedReply(seat, number, text))  # it is read at once: the process waits for it
