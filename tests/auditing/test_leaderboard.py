@@ -1,11 +1,12 @@
 """Ranks of agents by the limits of their figures."""
 
+import json
 from dataclasses import replace
 
 import pytest
 
-from stratagem.base.errors import BadParameter, UnknownName
-from stratagem.measure.audit.card import AuditCost, Card
+from stratagem.base.errors import BadParameter, BadRecord, UnknownName
+from stratagem.measure.audit.card import AuditCost, Card, read_card
 from stratagem.measure.audit.checks.catalogue import CHECKS
 from stratagem.measure.audit.leaderboard import exploitabilities, leaderboard
 from stratagem.measure.audit.measurement import Measurement
@@ -16,6 +17,36 @@ from stratagem.measure.figures.audits import audit_figure
 def card(agent, name, lower, value, upper):
     figure = Measurement(name=name, group="exploitability", value=value, lower=lower, upper=upper)
     return Card(agent, ("kuhn",), 10, 0, (figure,), {}, {}, AuditCost(), {})
+
+
+WRONG = {
+    "figures.0.holm_p": "",
+    "figures.0.group": "<b>",
+    "figures.0.example": 3,
+    "figures.0.value": 10**400,
+    "not_measured": {"kuhn.rules": None},
+    "strategies": {"kuhn": [{"seat": "0", "situation": 1, "action": []}]},
+    "cost.calls": 10**400,
+    "cost.unsaid": [],
+    "decisions": float("inf"),
+    "draws": {"games": {"drawn": [{"game": "a", "value": "much"}]}},
+}
+
+
+@pytest.mark.parametrize("place", WRONG)
+def test_card_with_a_field_of_another_type_is_no_card(tmp_path, place):
+    """Cards come from anybody: one of them must not end a table of many, or the pages of its folder, in a traceback."""
+    data = json.loads(json.dumps(CARDS[0].to_json()))
+    (tmp_path / "card.json").write_text(json.dumps(data))
+    assert read_card(tmp_path).agent == "loose"
+    *above, last = place.split(".")
+    inside = data
+    for name in above:
+        inside = inside[int(name) if name.isdecimal() else name]
+    inside[last] = WRONG[place]
+    (tmp_path / "card.json").write_text(json.dumps(data))
+    with pytest.raises(BadRecord, match=r"is no (card|figure)"):
+        read_card(tmp_path)
 
 
 NAME = "kuhn.exploitability"

@@ -1,6 +1,7 @@
 """Hostile names, replies and files at every command: the terminal gets nothing to obey."""
 
 import json
+import logging
 import re
 import sys
 import warnings
@@ -329,8 +330,11 @@ def test_progress_on_a_terminal_and_warnings_are_spelt(capsys, monkeypatch):
     use_error_console()
     warnings.showwarning(f"take {CLIPBOARD}", UserWarning, "/home/me/file.py", 7)
     warnings.showwarning("old", DeprecationWarning, "/home/me/file.py", 7)
+    logged = logging.LogRecord("library", logging.WARNING, "file.py", 7, f"lost {CLIPBOARD}", None, None)
+    logging.lastResort.handle(logged)
     said = capsys.readouterr().err
     assert "\\x1b]52" in said
+    assert "lost" in said
     assert "\x1b]" not in said
     assert "\u202e" not in said
     assert "file.py" not in said

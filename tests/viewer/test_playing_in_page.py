@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 import time
 
 import pytest
@@ -15,11 +16,14 @@ from stratagem.games.choices import Flat, Sheet, Slot
 from stratagem.games.open_text import OpenText
 from stratagem.playing.forks import steps
 from stratagem.playing.store import read_episodes, write_shard
+from stratagem.playing.workers.limited import WorkEnded
 from stratagem.show.viewer.faces.catalogue import face_of
 from stratagem.show.viewer.faces.frames import draw_episode, draw_view
 from stratagem.show.viewer.jobs import JobPrice
+from stratagem.show.viewer.links import Links
 from stratagem.show.viewer.positions import choices_json, legal
-from stratagem.show.viewer.sitting import Origin, SeatedGame, TypedReply, sit_down
+from stratagem.show.viewer.sitting import PERSON, Origin, PageMessage, SeatedGame, TypedReply, sit_down
+from stratagem.show.viewer.tables import OpenTable
 
 
 def seated(game="kuhn(hands=1)", seat=0, key=1, **changes):
@@ -321,3 +325,52 @@ def test_games_are_told_with_their_seats_and_players(root):
     assert (told["game"], told["seats"]) == ("kuhn(hands=3)", ["seat 0", "seat 1"])
     assert {"NashApprox", "random", "tiny"} <= set(told["players"])
     assert "human" not in told["players"]
+
+
+class ScriptedProcess:
+    """Process of a table that has told these events, and is waiting."""
+
+    def __init__(self, events):
+        self.told, self.over, self.sent = events, threading.Event(), []
+
+    def __call__(self, *given):
+        return self
+
+    def messages(self):
+        yield from (PageMessage(1, event) for event in self.told)
+        self.over.wait()
+        raise WorkEnded("It was cancelled.")
+
+    def send(self, message):
+        self.sent.append(message)
+
+    def kill(self):
+        self.over.set()
+
+
+def table_of(monkeypatch, events):
+    process = ScriptedProcess(events)
+    monkeypatch.setattr("stratagem.show.viewer.tables.LimitedProcess", process)
+    table = OpenTable(seated(players={1: PERSON}), None, Links())
+    while len(table.events[1]) < len(events):
+        time.sleep(0.001)
+    return table, process
+
+
+def test_process_is_sent_one_reply_to_each_question_and_refusal(monkeypatch):
+    """Whatever nobody waits for would fill the pipe, and the threads of the server would wait at it."""
+    refused = {"event": "refused", "number": 2}
+    table, process = table_of(monkeypatch, [{"event": "ask", "number": 1}, {"event": "ask", "number": 2}, refused])
+    for seat, number in ((0, 2), (1, 3), (1, 2), (1, 2), (1, 1), (1, 1)):
+        table.reply(seat, number, "BET")
+    assert process.sent == [TypedReply(1, 2, "BET"), TypedReply(1, 1, "BET")]
+    table.close()
+
+
+def test_seat_gives_a_limited_number_of_illegal_replies(monkeypatch):
+    monkeypatch.setattr("stratagem.show.viewer.tables.MOST_REFUSED", 2)
+    table, process = table_of(monkeypatch, [{"event": "ask", "number": 1}, *[{"event": "refused", "number": 1}] * 2])
+    with pytest.raises(BadParameter, match="2 illegal replies"):
+        table.reply(1, 1, "BET")
+    assert not process.sent
+    table.close()

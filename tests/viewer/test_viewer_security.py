@@ -5,16 +5,22 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
+from page_client import Pages
+from shown_folder import episodes_of, write_run
 from starlette.testclient import TestClient
 
-from stratagem.base.errors import BadParameter, StratagemError
+from stratagem.base.errors import BadParameter, BadRecord, StratagemError
 from stratagem.cli.main import main
+from stratagem.playing.store import write_shard
+from stratagem.show.reports.report import report_html
 from stratagem.show.viewer.app import Viewer
+from stratagem.show.viewer.exporting.page import export
 from stratagem.show.viewer.files import STATIC
 from stratagem.show.viewer.guard import COOKIE
 from stratagem.show.viewer.opening import open_viewer
 from stratagem.show.viewer.studio import Studio
 from stratagem.show.web.server import Server
+from stratagem.training.runs.folder import RunFolder
 
 SCRIPTS = {
     "index.html": '<script type="module" src="/static/main.js">',
@@ -99,6 +105,36 @@ def test_links_out_of_the_folder_are_not_followed(shown, tmp_path):
     (root / "card.html").symlink_to(tmp_path / "card.html")
     with pytest.raises(StratagemError, match="There is nothing to show"):
         open_viewer(root)
+
+
+LINKED = ("evaluation.json", "view.json", "policies/1.json", "policies", "steps", "record/calls/000000.parquet")
+
+
+@pytest.mark.parametrize("name", LINKED)
+def test_run_or_record_with_a_link_out_of_its_folder_is_listed_and_not_read(tmp_path, monkeypatch, name):
+    """Pages, reports and exports are handed on: a file of the reader's has no place in them."""
+    run = tmp_path / "runs" / "linked"
+    write_run(run)
+    write_shard(run / "record", 0, episodes_of("kuhn(hands=1)", ["random", "random"]))
+    elsewhere = tmp_path / "mine"
+    if (run / name).exists():
+        (run / name).rename(elsewhere)
+    else:
+        elsewhere.write_text("{}") if name.endswith(".json") else elsewhere.mkdir()
+    (run / name).parent.mkdir(exist_ok=True)
+    (run / name).symlink_to(elsewhere)
+    pages = Pages(tmp_path / "runs")
+    (row,) = (row for row in pages.get("library")["runs"] if row["name"] == "linked")
+    assert row["state"] == "damaged"
+    assert f"{run / name} is a link out of the folder" in row["sentence"]
+    assert "is a link out of" in pages.get("run", 400, name="linked")["error"]
+    with pytest.raises(BadRecord, match="is a link out of the folder"):
+        report_html(RunFolder(run))
+    if name.startswith("record/"):
+        with pytest.raises(BadRecord, match="is a link out of the folder"):
+            export(run / "record", tmp_path / "export.html")
+    monkeypatch.setattr("stratagem.training.runs.folder.is_trusted", lambda folder: True)
+    assert [row["state"] for row in pages.get("library")["runs"]] == ["finished"]
 
 
 @pytest.mark.parametrize(("host", "address"), [("0.0.0.0", "192.168.0.7"), ("127.0.0.1", "127.0.0.1")])

@@ -1,6 +1,11 @@
-"""Web floor: names of a server, secrets, and bodies, each checked once for the viewer and the endpoint."""
+"""Web floor: names of a server, secrets, bodies and logs, each checked once for the viewer and the endpoint."""
 
 import json
+import socket
+from contextlib import closing
+from http.client import HTTPConnection
+from threading import Event
+from urllib.parse import urlsplit
 
 import pytest
 from starlette.applications import Starlette
@@ -11,6 +16,7 @@ from starlette.testclient import TestClient
 
 from stratagem.show.web.bodies import BadBody, PlainJSON, parse_object, read_body, to_json
 from stratagem.show.web.guard import bearer_of, is_json, is_own_name, is_secret
+from stratagem.show.web.server import Server
 
 MOST = 2048
 
@@ -91,3 +97,35 @@ def test_answers_hold_any_text_and_no_number_that_json_lacks():
     text = to_json({"text": "\ud800<script>", "numbers": (float("nan"), float("inf"), 1.5)})
     assert text.isascii()
     assert json.loads(text) == {"text": "\ud800<script>", "numbers": [None, None, 1.5]}
+
+
+def test_server_writes_the_traceback_of_a_defect_without_what_a_terminal_obeys(capsys):
+    def fail(request: Request) -> Response:
+        raise LookupError(f"no {request.query_params['name']}")
+
+    with (
+        Server(Starlette(routes=[Route("/", fail)]), "127.0.0.1", 0) as opened,
+        closing(HTTPConnection(urlsplit(opened.url).netloc, timeout=20)) as one,
+    ):
+        one.request("GET", "/?name=%1b]0;owned%07")
+        assert one.getresponse().status == 500
+    said = capsys.readouterr().err
+    assert "no \\x1b]0;owned\\x07" in said
+    assert "\x1b" not in said
+
+
+def test_client_that_leaves_within_a_body_is_no_defect(capsys):
+    async def answer(request: Request) -> Response:
+        with pytest.raises(BadBody, match="has no end"):
+            await read_body(request, MOST)
+        answered.set()
+        return Response()
+
+    answered = Event()
+    with Server(Starlette(routes=[Route("/", answer, methods=["POST"])]), "127.0.0.1", 0) as opened:
+        where = urlsplit(opened.url)
+        head = f"POST / HTTP/1.1\r\nHost: {where.netloc}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n"
+        with socket.create_connection((where.hostname, where.port), timeout=20) as one:
+            one.sendall(f"{head}[".encode())
+        assert answered.wait(20)
+    assert capsys.readouterr().err == ""

@@ -3,6 +3,7 @@
 import os
 import time
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from limited_work import answer, break_off, fill, read_consent, refuse, sleep
@@ -19,6 +20,18 @@ def test_messages_go_both_ways_and_the_result_is_last():
     for number in (4, 5, 0):
         process.send(number)
     assert list(process.messages()) == [8, 10, 10]
+
+
+def test_long_messages_of_several_threads_come_whole():
+    long = 1 << 8 * 40_000  # a message of more than 16 KiB is written in two parts
+    process = LimitedProcess(answer, 0, ROOMY)
+    threads = [Thread(target=process.send, args=(long,)) for _ in range(24)]
+    for thread in threads:
+        thread.start()
+    told = process.messages()
+    assert all(next(told) == 2 * long for _ in threads)
+    process.send(0)
+    assert next(told) == len(threads) * long
 
 
 def test_work_of_a_page_allows_no_further_file():

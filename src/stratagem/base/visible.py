@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import re
+from logging import Formatter, LogRecord
 from unicodedata import category
 
 _UNSEEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -24,6 +25,14 @@ def json_text(data: object) -> str:
     """Format data as JSON for a reader: invisible characters are escaped, other letters stay."""
     text = json.dumps(data, indent=2, ensure_ascii=False)
     return _SUSPECT.sub(lambda match: json.dumps(match[0])[1:-1] if is_unseen(match[0]) else match[0], text)
+
+
+class VisibleFormatter(Formatter):
+    """Formatter of logs, whose messages and tracebacks quote texts of anybody."""
+
+    def format(self, record: LogRecord) -> str:
+        """Return the text of a record."""
+        return visible(super().format(record))
 
 
 def is_unseen(character: str) -> bool:

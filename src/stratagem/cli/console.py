@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import traceback
 import warnings
 from types import TracebackType
 from typing import TextIO
 
+from stratagem.base.visible import VisibleFormatter
 from stratagem.show.console import VisibleConsole, width
 
 out = VisibleConsole(width=width())
@@ -15,8 +17,10 @@ errors = VisibleConsole(stderr=True)
 
 
 def use_error_console() -> None:
-    """Print warnings and tracebacks of this process on the error console."""
+    """Print warnings and tracebacks of this process on the error console, and spell what libraries log there."""
     warnings.showwarning = print_warning
+    if logging.lastResort is not None:
+        logging.lastResort.setFormatter(VisibleFormatter())
     sys.excepthook = _print_traceback
 
 

@@ -12,7 +12,7 @@ from traceback import format_exception
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
-from starlette.requests import ClientDisconnect, Request
+from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
@@ -80,8 +80,6 @@ class Endpoint:
                         f"There was no answer within {self._limits.timeout:g} s.", status=504, code="timeout"
                     )
                 )
-            except ClientDisconnect:
-                return Response(status_code=400)  # nobody reads it
 
         return answered
 

@@ -12,8 +12,9 @@ from functools import cached_property, lru_cache
 from itertools import product
 from typing import ClassVar, NamedTuple
 
+from stratagem.base.errors import BadRecord
 from stratagem.base.options import whole
-from stratagem.games.base import Game, RoundResult, Seat, State, View
+from stratagem.games.base import Game, Json, RoundResult, Seat, State, View
 from stratagem.games.choices import Flat
 from stratagem.games.counting import count_in_words
 from stratagem.games.key import Chance
@@ -87,6 +88,14 @@ class DivisionState(State[DivisionFacts]):
         self.pool = tuple(1 + draw("pool", item).integer(self.game.most) for item in range(3))
         first, second = (VALUE_SPLITS[draw("values", seat).integer(len(VALUE_SPLITS))] for seat in (0, 1))
         self.values = (first, second)
+
+    def restore(self, data: Json) -> None:
+        super().restore(data)
+        counts = self.pool if isinstance(self.pool, tuple) and len(self.pool) == len(ITEMS) else (None,)
+        if not all(type(count) is int and 1 <= count <= self.game.most for count in counts):
+            raise BadRecord(  # all demands on a pool are listed: those on a larger one might not fit in memory
+                f"This is no state of {self.game.spec.name}: its pool has 1 to {self.game.most} of each item."
+            )
 
     def view(self, seat: Seat) -> View[DivisionFacts]:
         mine, theirs = self.demands[seat], self.demands[1 - seat]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
+
+from pydantic import TypeAdapter
 
 from stratagem.base.errors import BadRecord
 from stratagem.base.files import parse_json, read_small
@@ -125,6 +128,32 @@ class Card:
         return {game: one.to_json() for game, one in self.exploiters.items()}
 
 
+@dataclass(frozen=True)
+class DrawnGame:
+    """Figures of a drawn game, as tables show them."""
+
+    game: str
+    value: float | None
+    lower: float | None
+    upper: float | None
+    random: float | None
+    replies: int | None
+    situations: int | None
+
+
+_CARD = TypeAdapter(Card)
+_DRAWN = TypeAdapter(dict[str, list[DrawnGame]])
+
+
+def _check_types(card: Card) -> None:
+    """Raise a `ValueError` where a field is of another type: cards come from anybody, and are shown and compared."""
+    _CARD.validate_json(json.dumps(asdict(card)), strict=True)
+    _DRAWN.validate_json(json.dumps(card.draws.get("games", {})), strict=True)
+    for value in asdict(card.cost).values():
+        if isinstance(value, int):
+            float(value)  # one of hundreds of digits is no number of calls
+
+
 def read_card(path: Path) -> Card:
     """Read a card, or that in the folder of an audit."""
     file = path / FILE if path.is_dir() else path
@@ -134,7 +163,7 @@ def read_card(path: Path) -> Card:
             raise BadRecord(
                 f"{file} is a card of version {data['card']}, and this program reads versions 1 to {VERSION}."
             )
-        return Card(
+        card = Card(
             agent=str(data["agent"]),
             games=tuple(map(str, data["games"])),
             decisions=int(data["decisions"]),
@@ -151,6 +180,8 @@ def read_card(path: Path) -> Card:
             requests=dict(data.get("requests", {})),
             exploiters={str(game): read_exploiter(one) for game, one in data.get("exploiters", {}).items()},
         )
+        _check_types(card)
+        return card
     except OSError as error:
         if path.is_dir() and (read_plan(path) or {}).get("command") == "audit":
             raise BadRecord(
@@ -160,5 +191,5 @@ def read_card(path: Path) -> Card:
             folder = path.parent if path.name == FILE else path
             raise BadRecord(f"There is no audit at {path}: stratagem audit PLAYER --out {folder} makes one.") from error
         raise BadRecord(f"There is no card of an audit in {path}: {error.strerror}.") from error
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
         raise BadRecord(f"{file} is no card of an audit.") from error

@@ -99,7 +99,7 @@ def read_measurement(data: Any) -> Measurement:
         for field in _NUMBERS:
             float(getattr(figure, field) or 0.0)
         return figure
-    except (AttributeError, TypeError, ValueError) as error:
+    except (AttributeError, TypeError, ValueError, OverflowError) as error:
         raise BadRecord(f"This is no figure of a card: {str(data)[:100]!r}.") from error
 
 

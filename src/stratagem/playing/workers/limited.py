@@ -61,7 +61,7 @@ class LimitedProcess:
         given.consent.strict = True  # its work comes from a page
         begin = Begin(ends, num_threads, given)
         self._limits, self._begun = limits, time.monotonic()
-        self._killed, self._ending = False, threading.Lock()
+        self._killed, self._ending, self._sending = False, threading.Lock(), threading.Lock()
         self._process = context.Process(target=_run, args=(begin, work, item, theirs), daemon=True)
         self._process.start()
         theirs.close()
@@ -69,7 +69,7 @@ class LimitedProcess:
 
     def send(self, message: Any) -> None:
         """Send something to the work; lost where it has ended."""
-        with suppress(OSError):
+        with suppress(OSError), self._sending:  # two threads would write into each other's pickles
             self._connection.send(message)
 
     def messages(self) -> Iterator[Any]:

@@ -17,7 +17,7 @@ from stratagem.show.reports.run_data import RunData
 from stratagem.show.reports.section import Section
 from stratagem.show.reports.stages import stages_of, titles
 from stratagem.show.reports.verdict import verdict
-from stratagem.training.runs.folder import RunFolder, Status
+from stratagem.training.runs.folder import RunFolder, Status, check_shown_links
 
 
 def tiles(data: RunData) -> list[tuple[str, str]]:
@@ -93,7 +93,8 @@ class RunReport(NamedTuple):
 
 
 def report_of(run: RunFolder) -> RunReport:
-    """Read a run and make the sections of its report."""
+    """Read a run and make the sections of its report; one with links out of its folder is refused."""
+    check_shown_links(run.path)
     data = RunData(run)
     return RunReport(run.name, data.status, data, sections(data))
 

@@ -22,9 +22,9 @@ from stratagem.show.viewer.listing import LONGEST_PAGE, Filter, find_row, list_e
 from stratagem.show.viewer.parameters import number, require_parameter
 from stratagem.show.viewer.prompts import shade_prompt
 from stratagem.show.viewer.replays import load_episode, replay_of
-from stratagem.show.viewer.runs import run_page, run_row
+from stratagem.show.viewer.runs import damaged_row, run_page, run_row
 from stratagem.show.viewer.sentences import sentence_of
-from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.folder import RunFolder, own_file
 
 _ALLOWED = 24
 """Largest allowed set whose tokens are told one by one."""
@@ -160,7 +160,10 @@ def content_of(library: Library, asked: Asked) -> Json:
     return {
         "folder": library.root.name or str(library.root),
         "records": [_record(name, path) for name, path in library.records.items()],
-        "runs": [run_row(name, run) for name, run in library.runs.items()],
+        "runs": [
+            *(run_row(name, run) for name, run in library.runs.items()),
+            *({"name": name, "note": "", "tags": [], **damaged_row(said)} for name, said in library.refused.items()),
+        ],
         "pages": [name for name in library.pages if name not in library.cards],
         "audits": [_audit(library, name) for name in library.cards],
     }
@@ -171,7 +174,7 @@ def _audit(library: Library, page: str) -> Json:
     folder = page.rpartition("/")[0]
     told: Json = {"page": page, "folder": folder, "records": library.records_in(folder)}
     try:
-        card = read_card(library.cards[page].with_name("card.json"))
+        card = read_card(own_file(library.cards[page].with_name("card.json")))
     except StratagemError:
         return {**told, "agent": "", "games": [], "figures": 0, "alarms": []}
     alarms = [figure.name for figure in card.alarms]

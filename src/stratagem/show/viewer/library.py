@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TypeVar
 
-from stratagem.base.errors import BadParameter, UnknownName
+from stratagem.base.errors import BadParameter, BadRecord, UnknownName
 from stratagem.playing.store import shards
-from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.folder import RunFolder, check_shown_links
 
 T = TypeVar("T")
 _DEPTH = 5
@@ -32,18 +32,27 @@ class Library:
     records: dict[str, Path] = field(default_factory=dict)
     runs: dict[str, RunFolder] = field(default_factory=dict)
     pages: dict[str, Path] = field(default_factory=dict)
+    refused: dict[str, str] = field(default_factory=dict)
+    """Runs and records with links out of their folders, each with a sentence; they are listed, and not read."""
 
     def record(self, name: str) -> Path:
         """Return the folder of a record."""
-        return _require_known("record", name, self.records)
+        return self._require_known("record", name, self.records)
 
     def run(self, name: str) -> RunFolder:
         """Return a run."""
-        return _require_known("run", name, self.runs)
+        return self._require_known("run", name, self.runs)
 
     def page(self, name: str) -> Path:
         """Return the file of a page."""
-        return _require_known("page", name, self.pages)
+        return self._require_known("page", name, self.pages)
+
+    def _require_known(self, kind: str, name: str, known: dict[str, T]) -> T:
+        if name in known:
+            return known[name]
+        if name in self.refused:
+            raise BadRecord(self.refused[name])
+        raise UnknownName(kind, name, known)
 
     @property
     def cards(self) -> dict[str, Path]:
@@ -64,13 +73,23 @@ def read_library(root: Path) -> Library:
     library = Library(root)
     for folder in _folders(root, _DEPTH):
         name = "." if folder == root else folder.relative_to(root).as_posix()
-        if shards(folder):
-            library.records[name] = folder
-        if (folder / "run.json").is_file():
-            library.runs[name] = RunFolder(folder)
+        try:
+            if _is_shown(folder, bool(shards(folder))):
+                library.records[name] = folder
+            if _is_shown(folder, (folder / "run.json").is_file()):
+                library.runs[name] = RunFolder(folder)
+        except BadRecord as error:
+            library.refused[name] = str(error)
         inside = [folder / page for page in PAGES if _is_inside(folder / page, root)]
         library.pages.update({page.relative_to(root).as_posix(): page for page in inside})
     return library
+
+
+def _is_shown(folder: Path, is_there: bool) -> bool:
+    """Return whether a folder is a run or a record; raise where its links lead out of it."""
+    if is_there:
+        check_shown_links(folder)
+    return is_there
 
 
 def open_library(root: Path) -> Library:
@@ -79,16 +98,12 @@ def open_library(root: Path) -> Library:
         raise BadParameter(f"There is no folder {str(root)!r}: name a run, a record, an audit or a folder of them.")
     library = read_library(root)
     if not (library.records or library.runs or library.pages):
+        if library.refused:
+            raise BadRecord(next(iter(library.refused.values())))
         raise BadParameter(
             f"There is nothing to show in {str(root)!r}: name a run, a record, an audit or a folder of them."
         )
     return library
-
-
-def _require_known(kind: str, name: str, known: dict[str, T]) -> T:
-    if name not in known:
-        raise UnknownName(kind, name, known)
-    return known[name]
 
 
 def _folders(folder: Path, depth: int) -> Iterator[Path]:

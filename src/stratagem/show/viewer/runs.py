@@ -40,7 +40,12 @@ def run_row(name: str, run: RunFolder) -> Json:
     try:
         return {**noted, **_row(run.path, _stamps(run.path), run.status().state)}
     except StratagemError as error:
-        return {**noted, "state": "damaged", "sentence": sentence_of(error), "curve": None, "figures": []}
+        return {**noted, **damaged_row(sentence_of(error))}
+
+
+def damaged_row(sentence: str) -> Json:
+    """Return the row of a run that is not read, without its name and its note."""
+    return {"state": "damaged", "sentence": sentence, "curve": None, "figures": []}
 
 
 @lru_cache(maxsize=512)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
+from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -25,6 +26,8 @@ PLAYED, FORKS = "played", "whatif"
 _MOST_OPEN = 8
 _MOST_KEPT = 50
 _LONGEST_REPLY = 20_000
+MOST_REFUSED = 1000
+"""Number of illegal replies of a seat; the page keeps the sentence about each."""
 _NOT_BEGUN = "The game did not begin."
 _ENDED = {"left": "The game was ended by the person who opened it.", "failed": "The game broke off."}
 
@@ -37,6 +40,9 @@ class OpenTable:
         self.seated, self._keeper, self._links = seated, keeper, links
         self.events: dict[Seat | None, list[Json]] = {place: [] for place in (*seated.people, None)}
         """All that the page of a seat is told, in order; with None, that of observers."""
+        self._asked: set[tuple[Seat | None, int]] = set()
+        """Questions that wait for a reply, each a seat and a number."""
+        self._refused: Counter[Seat | None] = Counter()
         self.is_open, self._left = True, False
         self.kept: tuple[Path, str] | None = None
         """Record and id of the episode when the game is over."""
@@ -50,7 +56,11 @@ class OpenTable:
             raise BadParameter(f"A reply has at most {_LONGEST_REPLY:,} characters, and this one has {len(text):,}.")
         if not self.is_open:
             raise BadParameter("This game is over.")
-        self._process.send(TypedReply(seat, number, text))
+        if self._refused[seat] >= MOST_REFUSED:
+            raise BadParameter(f"This seat has given {MOST_REFUSED:,} illegal replies, and no more are taken.")
+        with suppress(KeyError):
+            self._asked.remove((seat, number))
+            self._process.send(TypedReply(seat, number, text))  # it is read at once: the process waits for it
 
     def leave(self, seat: Seat) -> None:
         """Close the seat of a guest: the others are told, and the game waits where it is that seat's turn."""
@@ -68,7 +78,7 @@ class OpenTable:
         try:
             for message in self._process.messages():
                 if isinstance(message, PageMessage):
-                    self.events[message.seat].append(message.content)
+                    self._tell(message.seat, message.content)
                 elif isinstance(message, JobPrice):
                     self._end({"event": "priced", "price": message.price}, {"event": "left", "sentence": _NOT_BEGUN})
                 else:
@@ -78,6 +88,13 @@ class OpenTable:
             self._end({"event": event, "sentence": sentence_of(error)}, {"event": event, "sentence": _ENDED[event]})
         self.is_open = False
         self._links.end_seats(self.id)
+
+    def _tell(self, seat: Seat | None, content: Json) -> None:
+        """Tell a place something; a question, and a refused reply to it, wait for one reply."""
+        if content["event"] in ("ask", "refused"):
+            self._asked.add((seat, content["number"]))
+        self._refused[seat] += content["event"] == "refused"
+        self.events[seat].append(content)
 
     def _keep(self, episode: Episode) -> None:
         """Record the game, and tell each guest the own payoff alone; observers may now see all."""

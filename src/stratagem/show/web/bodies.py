@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse
 
 from stratagem.base.errors import BadParameter
@@ -46,10 +46,13 @@ async def read_body(request: Request, most: int) -> bytes:
     if not is_json(request.headers):
         raise BadBody(f"The content type of a request is {JSON_KIND}.", 415)
     body = bytearray()
-    async for piece in request.stream():
-        body += piece
-        if len(body) > most:
-            raise BadBody(f"The body of a request has at most {_size(most)}.", 413)
+    try:
+        async for piece in request.stream():
+            body += piece
+            if len(body) > most:
+                raise BadBody(f"The body of a request has at most {_size(most)}.", 413)
+    except ClientDisconnect:
+        raise BadBody("The body of the request has no end.") from None  # nobody reads this
     return bytes(body)
 
 

@@ -1,6 +1,6 @@
 """Server of a web application: a thread of this process, on one address.
 
-A connection that does not send the whole head of a request in time is closed.
+A connection that does not send the whole head of a request in time, or its body, is closed.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from uvicorn.protocols.http.auto import AutoHTTPProtocol
 
 from stratagem.base.consent.table import never_ask
 from stratagem.base.errors import BadParameter
+from stratagem.base.visible import VisibleFormatter
 
 _BACKLOG = 2048
 _PAUSE = 0.005
@@ -28,29 +29,46 @@ _GOODBYE = 5
 HEAD_SECONDS = 20.0
 """Longest time from the opening of a connection, or the first byte of a further request, to the end of its head."""
 
+BODY_SECONDS = 120.0
+"""Longest time from the end of a head to the end of the body."""
+_LOGS = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"visible": {"()": VisibleFormatter}},
+    "handlers": {"errors": {"class": "logging.StreamHandler", "formatter": "visible"}},
+    "loggers": {"uvicorn": {"handlers": ["errors"], "propagate": False}},
+}
+"""Log of uvicorn: the traceback of a defect may quote the request."""
+
 
 class TimedConnection(AutoHTTPProtocol):  # type: ignore[misc, valid-type]
-    """Connection of uvicorn with a time limit for heads: without one, half a head would hold it for ever."""
+    """Connection of uvicorn with time limits: without them, half a head or body would hold it for ever."""
 
     def connection_made(self, transport: Any) -> None:
         super().connection_made(transport)
         self._waiting: asyncio.TimerHandle | None = None
-        self._wait()
+        self._body_of: object = None
+        """Request whose body is waited for."""
+        self._wait(HEAD_SECONDS)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
-        if self.cycle is not None and not self.cycle.response_complete:
+        if self.cycle is None or self.cycle.response_complete:
+            self._wait(HEAD_SECONDS)
+        elif not self.cycle.more_body:
             self._stop_waiting()
-        else:
-            self._wait()
+        elif self._body_of is not self.cycle:
+            self._body_of = self.cycle
+            self._stop_waiting()
+            self._wait(BODY_SECONDS)
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._stop_waiting()
         super().connection_lost(exc)
 
-    def _wait(self) -> None:
+    def _wait(self, seconds: float) -> None:
         if self._waiting is None:
-            self._waiting = asyncio.get_running_loop().call_later(HEAD_SECONDS, self._give_up)
+            self._waiting = asyncio.get_running_loop().call_later(seconds, self._give_up)
 
     def _stop_waiting(self) -> None:
         if self._waiting is not None:
@@ -84,6 +102,7 @@ class Server:
         config = uvicorn.Config(
             application,
             http=TimedConnection,
+            log_config=_LOGS,
             log_level="error",
             access_log=False,
             lifespan="on" if lifespan else "off",

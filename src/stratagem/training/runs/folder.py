@@ -15,17 +15,21 @@ from typing import Any, Literal, Self, TypeVar
 from pydantic import Field
 
 from stratagem import __version__
+from stratagem.base.consent.trusted import is_trusted
 from stratagem.base.errors import BadRecord, StratagemError
 from stratagem.base.files import parse_json, read_small, reason
 from stratagem.base.lock import hold_lock, is_locked
 from stratagem.base.manifest import drop_digests, write_digests
 from stratagem.base.provenance import provenance, source
 from stratagem.base.settings import Settings
+from stratagem.playing.schemas import SCHEMAS
 from stratagem.training.runs.config_file import read_settings, read_toml, settings_digest, settings_toml
 from stratagem.training.runs.files import new_folder, write_file
 from stratagem.training.runs.source_files import SourceFile, copy_source_files, source_files
 
 _CONFIG, _INFO, _STATUS, _LOCK = "config.toml", "run.json", "status.json", "lock"
+_SHOWN = frozenset({"record", "policies", "steps", *SCHEMAS})
+"""Folders in that of a run or a record, whose files pages show."""
 _LONGEST = 500
 RELEASE = re.compile(r"[0-9][0-9a-z.+]{0,30}")
 """Number of a release, as a run may have it that is a stranger's."""
@@ -258,6 +262,41 @@ def check_links(folder: Path) -> None:
             own_file(path)
 
 
+def check_shown_links(folder: Path) -> None:
+    """Refuse to show a run or a record with links out of its folder, unless the folder is trusted.
+
+    Its page would hold files of the reader's, and pages are handed on. Weights are not shown, so checkpoints may lie
+    elsewhere.
+    """
+    link = next((link for link in _links_of(folder) if _leads_out(link, folder)), None)
+    if link is not None and not is_trusted(folder):
+        raise BadRecord(
+            f"{link} is a link out of the folder {folder.name}: put the file itself there, or allow its links by "
+            "`stratagem trust FOLDER`."
+        )
+
+
+def _links_of(folder: Path) -> Iterator[Path]:
+    """Yield the links in a folder and in those inside it whose files are shown."""
+    try:
+        entries = list(os.scandir(folder))
+    except OSError:
+        return
+    for entry in entries:
+        if entry.is_symlink():
+            if entry.name in _SHOWN or not entry.is_dir():
+                yield Path(entry.path)
+        elif entry.name in _SHOWN and entry.is_dir():
+            yield from _links_of(Path(entry.path))
+
+
+def _leads_out(link: Path, folder: Path) -> bool:
+    try:
+        return not link.resolve().is_relative_to(folder.resolve())
+    except (OSError, RuntimeError):  # a link to itself
+        return True
+
+
 def own_file(path: Path) -> Path:
     """Return the path of a file of a run; a pipe in its place is refused, since reading it would wait for ever.
 
@@ -265,7 +304,7 @@ def own_file(path: Path) -> Path:
     """
     if path.exists() and not path.is_file():
         raise BadRecord(f"{path} should be a file: restore it.")
-    if path.is_symlink() and not path.resolve().is_relative_to(path.parent.resolve()):
+    if path.is_symlink() and _leads_out(path, path.parent):
         raise BadRecord(f"{path} is a link to a file outside its run: put the file itself there.")
     return path
 
