@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stratagem.games import Key
-from stratagem.measure.sampled.permutation import dependence_p, differ, find_change, follow
+from stratagem.measure.sampled.permutation import _distances, dependence_p, differ, find_change, follow
 
 
 def drawn(seed, shares, size):
@@ -101,3 +101,23 @@ def test_a_single_reply_and_equal_replies_say_nothing():
 
 def test_change_in_the_middle_is_a_total_variation_of_one():
     assert find_change([[0] * 8 + [1] * 8] * 3, Key(1), 99).value == pytest.approx(1.0)
+
+
+def distance_of_one_cut(rows, cut, power):
+    """The formula of one cut, by means of columns."""
+    size, total = rows.shape[1], np.zeros(len(rows))
+    if not 0 < cut < size:
+        return total
+    for action in np.unique(rows[0]):
+        hits = rows == action
+        total += np.abs(hits[:, :cut].mean(axis=1) - hits[:, cut:].mean(axis=1)) ** power
+    return size * total
+
+
+@pytest.mark.parametrize("power", [1, 2])
+@pytest.mark.parametrize("size", [0, 1, 2, 7, 113])
+def test_distances_of_several_cuts_equal_those_of_each_to_the_last_bit(size, power):
+    rng = np.random.default_rng(size)
+    rows = rng.permuted(np.tile(rng.integers(-1, 3, size), (40, 1)), axis=1)
+    cuts = [0, 1, max(1, size // 3), max(0, size - 1), size]
+    assert _distances(rows, cuts, power).tolist() == [distance_of_one_cut(rows, cut, power).tolist() for cut in cuts]

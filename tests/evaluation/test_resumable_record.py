@@ -168,6 +168,27 @@ def test_finished_episodes_are_written_after_some_seconds_and_before_a_wait(tmp_
     assert len(shards(tmp_path)) == 2, "a flush without new episodes writes nothing"
 
 
+@pytest.mark.parametrize(("seconds", "early", "late"), [(0.001, 0.1, 0.3), (0.025, 0.9, 1.1), (60.0, 4.9, 5.1)])
+def test_pause_before_a_wait_grows_with_the_time_of_a_writing(tmp_path, clock, monkeypatch, seconds, early, late):
+    """Small files of a local model's replies would take a tenth of an audit; a kill loses some seconds at most."""
+    first, *others = ResumableRecord().play(setups(), Dispatcher()).values()
+    record, written = ResumableRecord(tmp_path, SETTINGS), []
+
+    def write_slowly(folder, number, episodes):
+        written.append(len(episodes))
+        clock[0] += seconds
+
+    monkeypatch.setattr("stratagem.playing.store.write_shard", write_slowly)
+    record._take(first)
+    record.flush()
+    for episode, waited in zip(others, (early, late), strict=False):
+        record._take(episode)
+        clock[0] += waited if waited == early else late - early
+        record._flush_after(record._pause)
+        assert written == ([1] if waited == early else [1, 2])
+    record.close()
+
+
 def test_outcomes_of_an_earlier_session_are_counted_once(tmp_path, monkeypatch):
     tables, counted = setups(), []
     session(tmp_path, tables)

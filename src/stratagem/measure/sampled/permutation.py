@@ -49,7 +49,7 @@ def find_change(replies: Replies, key: Key, rounds: int = _ROUNDS) -> Permutatio
     for row in replies:
         one = _rows(row, generator, rounds)
         cuts = [max(1, round(share * len(row))) for share in _SHARES]
-        squares = np.array([_distance(one, cut, power=2) for cut in cuts])
+        squares = _distances(one, cuts, power=2)
         every += squares
         parts.append(squares[:, 0] - squares[:, 1:].mean(axis=1))
         apart += np.array([_distance(one[:1], cut)[0] / 2 for cut in cuts])
@@ -139,15 +139,22 @@ def _rows(replies: Sequence[int], generator: np.random.Generator, rounds: int) -
 
 def _distance(rows: NDArray[np.int64], cut: int, power: int = 1) -> Floats:
     """Return the sum of differences of frequencies on both sides of a cut, to a power, times the number of replies."""
+    return _distances(rows, [cut], power)[0]
+
+
+def _distances(rows: NDArray[np.int64], cuts: Sequence[int], power: int = 1) -> Floats:
+    """Return the same for several cuts, a row each; counts are whole numbers, so a product of matrices is exact."""
     size = rows.shape[1]
-    if not 0 < cut < size:
-        return np.zeros(len(rows))
-    total: Floats = np.zeros(len(rows))
+    inside = np.array([0 < cut < size for cut in cuts])
+    early = np.where(inside, cuts, 1)
+    sides = np.concatenate([np.arange(size)[:, None] < early, np.ones((size, 1))], axis=1, dtype=np.float32)
+    total: Floats = np.zeros((len(rows), len(cuts)))
     for action in np.unique(rows[0]):
-        hits = rows == action
-        total += np.abs(hits[:, :cut].mean(axis=1) - hits[:, cut:].mean(axis=1)) ** power
-    result: Floats = size * total
-    return result
+        counts = ((rows == action).astype(np.float32) @ sides).astype(np.float64)
+        before = counts[:, :-1]
+        total += np.abs(before / early - (counts[:, -1:] - before) / np.where(inside, size - early, 1)) ** power
+    total = np.where(inside, size * total, 0.0)  # without replies on both sides nothing differs
+    return np.ascontiguousarray(total.T)  # the order of later sums depends on the layout
 
 
 def _p(seen: float, drawn: Floats) -> float:
