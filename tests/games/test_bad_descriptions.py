@@ -381,3 +381,9 @@ def test_file_of_a_description_has_its_suffix(tmp_path):
     path.write_text(TEXTS["kuhn"])
     with pytest.raises(BadParameter, match=r"ends in \.toml"):
         WrittenGame(file=str(path))
+
+
+def test_an_action_whose_name_another_word_holds_is_told_in_no_other_words():
+    game = WrittenGame(text=TEXTS["kuhn"].replace('"PASS"', '"deal"'))
+    with pytest.raises(CannotCompute, match="words: deal is a name in it, and its texts have the word dealt"):
+        game.vocabulary()

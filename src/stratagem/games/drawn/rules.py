@@ -14,6 +14,7 @@ from stratagem.base.named_files import DESCRIPTION_SUFFIX, find_description, sho
 from stratagem.games.base import Seat
 from stratagem.games.choices import Flat
 from stratagem.games.counting import plural_of
+from stratagem.games.disguise.substitution import Substitution
 from stratagem.games.drawn.description import GameDescription
 from stratagem.games.drawn.events import DescribedFacts, Event
 from stratagem.games.drawn.reading import TEXT, read_description, read_file, write_description
@@ -76,10 +77,10 @@ class DescribedGame(DescribedRules):
 
     def vocabulary(self) -> tuple[str, ...]:
         known = self.description
-        words = [word for step in known.steps for word in (*step.words(), step.name) if word]
+        chosen = [word for step in known.steps for word in (*step.words(), step.name) if word]
         values = [str(value) for item in known.items for value in (*item.values, *item.suits) if isinstance(value, str)]
         values += [face for item in known.items for face in item.faces if item.suits]
-        found = [piece for word in words for piece in word.split() if piece.isalpha()]
+        found = [piece for word in chosen for piece in word.split() if piece.isalpha()]
         entries = [_entry(word) for word in (*found, *(item.name for item in known.items), known.unit)]
         named = [value for value in values if value.isalpha()]
         if clash := _COMPARED & {*entries, *map(str.lower, named)}:
@@ -87,15 +88,16 @@ class DescribedGame(DescribedRules):
                 f"{known.name} cannot be told in other words: {min(clash)} is a name in it, and its rules compare by "
                 "highest and lowest."
             )
-        written = {*re.findall(r"[^\W\d_]+", " ".join([_SITUATION, *map(self.rules, range(known.seats))]))}
-        for value in named:
-            others = [word for word in sorted(written) if word != value and word.lower() == value.lower()]
-            if others and len(value) > 2 and value != value.lower():
-                raise CannotCompute(
-                    f"{known.name} cannot be told in other words: {value} is a name in it, and its texts have the word "
-                    f"{others[0]}."
-                )
-        return tuple(dict.fromkeys((*entries, *named)))
+        words = tuple(dict.fromkeys((*entries, *named)))
+        renamed = Substitution(dict.fromkeys(words, "x"))  # no text has a word that holds a name and is not its form
+        texts = " ".join([_SITUATION, *map(self.rules, range(known.seats))])
+        if left := renamed.remaining(renamed(texts)):
+            inside = next(word for word in sorted(words, key=len, reverse=True) if word.lower() in left.lower())
+            raise CannotCompute(
+                f"{known.name} cannot be told in other words: {inside} is a name in it, and its texts have the word "
+                f"{left}."
+            )
+        return words
 
     def rules(self, seat: Seat) -> str:
         return write_rules(self.description, seat)
@@ -113,7 +115,9 @@ steps = [{ do = "ante" }, { do = "deal" }, { do = "bet", check_word = "PASS" }, 
 """Description of the game that `described` without a text is."""
 _COMPARED = {"high", "low"}
 """Words whose comparisons the rules use, which a disguise would not rename with them."""
-_SITUATION = "Round You are the player in this round Nothing has happened yet It is your turn get lies open shows other"
+_SITUATION = (
+    "Round You are the player in this round Nothing has happened yet It is your turn get lies open shows other begins over"
+)
 """Words of situations, which are no names of the game."""
 _LONGEST_NAME = 1900
 """Largest number of characters of a description that a name holds."""
