@@ -3,6 +3,7 @@
 import fcntl
 import multiprocessing
 import os
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,6 +14,7 @@ from stratagem.language.engines.spec import TrainableEngineSpec
 from stratagem.players.base import Traits
 from stratagem.players.catalogue import make_player
 from stratagem.playing.workers.models import weights_of
+from stratagem.playing.workers.processes import Begin
 
 
 @dataclass(frozen=True)
@@ -64,6 +66,25 @@ def end_once(file):
     with suppress(FileExistsError), file.open("x"):
         os._exit(9)
     return os.getpid()
+
+
+class LastProcessLost(Begin):
+    """Beginning of processes of which the second ends before it takes work, while a file is not there.
+
+    Each starts slowly, so that nothing else is done meanwhile.
+    """
+
+    def __getstate__(self):
+        time.sleep(0.3)
+        return super().__getstate__()
+
+    def __call__(self):
+        with self.numbers.get_lock():
+            self.numbers.value += 1
+            is_second = self.numbers.value == 2
+        if is_second:
+            end_once(Path(os.environ["FILE_OF_THE_LOSS"]))
+        super().__call__()
 
 
 def add_weights(adapter, engine):

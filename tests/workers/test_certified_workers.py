@@ -3,6 +3,7 @@
 import os
 import re
 from functools import partial
+from threading import Thread
 
 import misbehaving
 import pytest
@@ -13,6 +14,7 @@ from stratagem.language.engines.catalogue import VLLMServer, engines
 from stratagem.language.engines.open import open_engine
 from stratagem.language.models.adapters import add_adapter
 from stratagem.language.models.load import load
+from stratagem.playing.workers import processes
 from stratagem.playing.workers.copies import run_on_copies
 from stratagem.playing.workers.plan import change_plan
 from stratagem.playing.workers.processes import Processes
@@ -53,6 +55,18 @@ def test_lost_worker_is_replaced_before_all_do_the_work(tmp_path):
         workers.close()
     assert (tmp_path / "ended").exists()
     assert len({*pids}) == 2
+
+
+def test_worker_lost_while_the_other_waits_for_it_is_replaced(tmp_path, monkeypatch):
+    monkeypatch.setenv("FILE_OF_THE_LOSS", str(tmp_path / "ended"))
+    monkeypatch.setattr(processes, "Begin", misbehaving.LastProcessLost)
+    workers, pids = Processes(2), []
+    asking = Thread(target=lambda: pids.extend(workers.run_on_each(misbehaving.own_process, None)), daemon=True)
+    asking.start()
+    asking.join(60)
+    assert len({*pids}) == 2, "it waits for the lost process"
+    assert (tmp_path / "ended").exists()
+    workers.close()
 
 
 def test_exact_copies_are_certified_and_have_the_learners_weights_afterwards(two):

@@ -90,6 +90,9 @@ class Processes(Workers):
             pool = self._begin_pool()
             try:
                 futures = [pool.submit(_do_beside_others, work, item) for _ in range(self._number)]
+                # Python looks for lost processes before it starts the last one. While all wait for each other there is
+                # no result that makes it look again, and a further call does.
+                pool.submit(int)
                 return [future.result() for future in futures]
             except BrokenProcessPool as error:
                 self._note_loss(pool, losses, self._number, error)
