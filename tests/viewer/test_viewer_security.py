@@ -7,12 +7,12 @@ from urllib.request import Request, urlopen
 import pytest
 from starlette.testclient import TestClient
 
+from stratagem.api.views import open_viewer
 from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.cli.main import main
 from stratagem.show.viewer.app import Viewer
 from stratagem.show.viewer.files import STATIC
 from stratagem.show.viewer.guard import COOKIE
-from stratagem.show.viewer.opening import open_viewer
 from stratagem.show.viewer.studio import Studio
 from stratagem.show.web.server import Server
 
