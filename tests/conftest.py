@@ -78,7 +78,7 @@ def as_new_process(monkeypatch):
     def forget():
         monkeypatch.setattr("stratagem.base.file_modules.MODULES", {})
         monkeypatch.setattr("stratagem.language.engines.open.SERVERS", {})
-        monkeypatch.setattr("stratagem.language.engines.agents.engine.ENGINES", {})
+        monkeypatch.setattr("stratagem.language.engines.agents.open.ENGINES", {})
 
     return forget
 

@@ -2,30 +2,23 @@
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from stratagem.api.arguments import as_path
 from stratagem.api.endpoints import check_address
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.progress import bar
-from stratagem.language.engines.remote.tally import read_prices
-from stratagem.show.html import element
-from stratagem.show.viewer.exporting.page import export
-from stratagem.show.viewer.jobs import MINUTES, limits_of
-
-if TYPE_CHECKING:
-    from stratagem.show.web.server import Server
-import secrets
-from typing import TYPE_CHECKING, NamedTuple
-
 from stratagem.base.errors import BadParameter
 from stratagem.base.hosts import Host, is_loopback
-from stratagem.language.engines.remote.tally import PriceList
+from stratagem.language.engines.remote.tally import PriceList, read_prices
 from stratagem.playing.workers.limited import ProcessLimits
-from stratagem.show.viewer.jobs import LIMITS
+from stratagem.show.html import element
+from stratagem.show.viewer.exporting.page import export
+from stratagem.show.viewer.jobs import LIMITS, MINUTES, limits_of
 from stratagem.show.viewer.library import open_library
 
 if TYPE_CHECKING:

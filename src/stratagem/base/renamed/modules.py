@@ -26,7 +26,7 @@ MOVED: Mapping[str, str] = {
     "games.conformance.positions": "games.conformance.outcomes",
     "language.engines.remote.logprobs": "language.engines.remote.replies",
     "show.reports.chosen_play": "show.reports.sections.play",
-    "api.json_file": "api.result",
+    "api.json_file": "base.files",
     "games.spiel.menu": "games.spiel.facts",
     "games.safety.talk": "games.safety.catalogue",
     "measure.metrics.robust": "measure.metrics.payoff",
