@@ -24,9 +24,9 @@ sys.path.append(str(Path(__file__).parents[1] / "tests" / "viewer"))
 
 from shown_folder import add_step, episodes_of, write_run
 
+from stratagem.api.views import open_viewer
 from stratagem.playing.store import write_shard
 from stratagem.show.reports.report import write_report
-from stratagem.show.viewer.opening import open_viewer
 from stratagem.training.runs.folder import RunFolder
 
 _PAINT = "performance.getEntriesByName('first-contentful-paint')[0]?.startTime"

@@ -15,6 +15,7 @@ from statistics import median
 
 from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
 
+from stratagem.api.views import open_viewer
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.players.catalogue import make_player
@@ -23,7 +24,6 @@ from stratagem.playing.records import Episode
 from stratagem.playing.scheduler import play
 from stratagem.playing.seating import rotate_seats
 from stratagem.playing.store import write_shard
-from stratagem.show.viewer.opening import open_viewer
 
 _PHASES = 60
 _COUNTED = ("ScriptDuration", "LayoutDuration", "RecalcStyleDuration")

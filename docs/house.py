@@ -44,7 +44,7 @@ WORDS = {
         ("JSON", "measure/exploitability/lower_bound.py", "by_seat"),
         ("Python", "measure/exploitability/result.py", "gains"),
         ("Python", "api/exploitabilities.py", "gain"),
-        ("report", "show/reports/metric_titles.py", "best_response_gain"),
+        ("report", "show/reports/metric_reading.py", "best_response_gain"),
     ),
     "advantage of the best responder": (
         ("command", "measure/figures/declared.py", "worst case"),
@@ -58,7 +58,7 @@ WORDS = {
         ("command", "measure/figures/declared.py", "pool loss"),
         ("command", "measure/figures/declared.py", "pool advantage"),
         ("command", "measure/figures/declared.py", "their advantage"),
-        ("command", "measure/metrics/exploit.py", "pool_advantage"),
+        ("command", "measure/metrics/payoff.py", "pool_advantage"),
         ("JSON", "measure/report.py", "pool_advantage"),
         ("report", "show/reports/headline.py", "exploit by the pool"),
         ("report", "show/reports/facets.py", "validation/exploit"),

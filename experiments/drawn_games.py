@@ -22,8 +22,7 @@ from stratagem.base.files import write_file
 from stratagem.base.provenance import provenance
 from stratagem.games.conformance.verify import verify
 from stratagem.games.drawn.acceptance import NODES, examine
-from stratagem.games.drawn.drawing import GENERATOR, draw_game
-from stratagem.games.drawn.generator.mixing import FAMILIES, sketch
+from stratagem.games.drawn.drawing import FAMILIES, GENERATOR, draw_game, sketch
 from stratagem.games.drawn.reading import write_description
 from stratagem.games.drawn.rules import WrittenGame
 from stratagem.games.drawn.seeded import DrawnGame

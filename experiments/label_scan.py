@@ -17,9 +17,9 @@ from label_targets import TargetLike, as_target, told
 from stratagem.api.arguments import as_path, as_text, several
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.progress import show_progress
-from stratagem.api.result import PlottedResult, write_json
+from stratagem.api.result import PlottedResult
 from stratagem.base.errors import StratagemError
-from stratagem.base.files import telling
+from stratagem.base.files import telling, write_json
 from stratagem.base.options import whole, within
 from stratagem.cli.commands import Command
 from stratagem.cli.main import run_command

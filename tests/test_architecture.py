@@ -30,7 +30,6 @@ LAYERS = (
     "base.provenance",
     "base.lock",
     "base.garbage",
-    "base.process_memory",
     "base.manifest",
     "base.field_notes",
     "base.sentences",

@@ -9,7 +9,7 @@ import pytest
 
 import like_macos
 from forks import forked_program
-from stratagem.base.process_memory import resident_memory
+from stratagem.base.garbage import resident_memory
 from stratagem.games.spiel.trial import try_game
 
 ROOT = Path(__file__).parents[1]
@@ -19,9 +19,9 @@ sys.path.insert(0, {tests!r})
 import like_macos
 like_macos.pretend()
 assert not hasattr(os, "sched_getaffinity")
-from stratagem.base import process_memory
+from stratagem.base import garbage
 from stratagem.playing.workers.threads import available_threads
-assert not process_memory.has_proc()
+assert not garbage.has_proc()
 assert available_threads() == os.cpu_count()
 import stratagem as sg
 print(sg.play("ipd(rounds=2)", ["TitForTat", "AlwaysDefect"], episodes=4))
@@ -43,7 +43,7 @@ def test_stand_in_hides_proc_from_the_package_alone(tmp_path):
         f"import sys; sys.path.insert(0, {str(ROOT / 'tests')!r})\n"
         "import like_macos; like_macos.pretend()\n"
         "from pathlib import Path\n"
-        "from stratagem.base.process_memory import has_proc\n"
+        "from stratagem.base.garbage import has_proc\n"
         "print(Path('/proc/self/statm').exists(), has_proc())\n"
     )
     status, printed = forked_program(source, tmp_path, work=tmp_path, scratch=tmp_path)
@@ -52,8 +52,8 @@ def test_stand_in_hides_proc_from_the_package_alone(tmp_path):
 
 def test_memory_of_a_process_is_that_of_ps(monkeypatch):
     expected = resident_memory(os.getpid())
-    monkeypatch.setattr("stratagem.base.process_memory.Path.read_text", lambda *_: (_ for _ in ()).throw(OSError()))
-    monkeypatch.setattr("stratagem.base.process_memory.has_proc", lambda: False)
+    monkeypatch.setattr("stratagem.base.garbage.Path.read_text", lambda *_: (_ for _ in ()).throw(OSError()))
+    monkeypatch.setattr("stratagem.base.garbage.has_proc", lambda: False)
     assert resident_memory(os.getpid()) == pytest.approx(expected, rel=0.1)
     assert resident_memory(2**22 + 1) == 0
 

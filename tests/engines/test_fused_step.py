@@ -11,8 +11,7 @@ from plainly import disturb
 from test_architectures import ARCHITECTURES, make  # noqa: F401 - a fixture
 from transformers import LlamaConfig, LlamaForCausalLM
 
-from stratagem.base.garbage import MemoryReturn
-from stratagem.base.process_memory import resident_memory
+from stratagem.base.garbage import MemoryReturn, resident_memory
 from stratagem.language.engines import fused_step
 from stratagem.language.engines.choose_reader import reader_for
 from stratagem.language.engines.fused_step import FusedStep, PackedLinear, PlainLinear

@@ -10,8 +10,7 @@ from stratagem.base.errors import BadParameter, CannotCompute, UnknownName
 from stratagem.games.catalogue import describe, make_game
 from stratagem.games.drawn import distribution, drawing, stored_draws
 from stratagem.games.drawn.distribution import GameDistribution, GameStream, expand_games
-from stratagem.games.drawn.drawing import draw_game
-from stratagem.games.drawn.generator.mixing import sketch
+from stratagem.games.drawn.drawing import draw_game, sketch
 from stratagem.games.drawn.stored_draws import GameDraw
 from stratagem.games.drawn.texts import write_rules
 from stratagem.games.key import Key

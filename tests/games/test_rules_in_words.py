@@ -15,8 +15,7 @@ from stratagem.games.counting import plural_of
 from stratagem.games.disguise import generate_disguise
 from stratagem.games.disguise.proof import left_in_plain_words
 from stratagem.games.drawn.acceptance import count_pieces
-from stratagem.games.drawn.drawing import draw_game
-from stratagem.games.drawn.generator.mixing import FAMILIES, sketch
+from stratagem.games.drawn.drawing import FAMILIES, draw_game, sketch
 from stratagem.games.drawn.reading import read_description, write_description
 from stratagem.games.drawn.rules import WrittenGame
 from stratagem.games.drawn.texts import write_rules

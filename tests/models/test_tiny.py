@@ -14,10 +14,10 @@ from stratagem.games import Key, make_game
 from stratagem.games.playthrough import golden, playthrough
 from stratagem.language.models import tiny as tiny_models
 from stratagem.language.models import tiny_tokenizer
-from stratagem.language.models.base import base_folder
 from stratagem.language.models.bpe import CONTEXT, SPECIAL
 from stratagem.language.models.load import load
 from stratagem.language.models.reference import BUILT_IN, BadModel
+from stratagem.language.models.small import base_folder
 from stratagem.language.models.tiny import WINDOW, tiny_folder
 from stratagem.language.models.tiny_tokenizer import DIGEST, texts_digest
 

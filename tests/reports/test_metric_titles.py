@@ -6,8 +6,7 @@ import pytest
 
 from stratagem.measure.figures.training import TRAINING
 from stratagem.show.reports.facets import OF_GAME
-from stratagem.show.reports.metric_reading import unit_of
-from stratagem.show.reports.metric_titles import MetricNameParts, split_name, title_of
+from stratagem.show.reports.metric_reading import MetricNameParts, split_name, title_of, unit_of
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,9 @@ import pytest
 from browser import launch
 from shown_folder import Parrot, episodes_of, write_run
 
+from stratagem.api.views import open_viewer
 from stratagem.playing.store import write_shard
 from stratagem.playing.workers import limited
-from stratagem.show.viewer.opening import open_viewer
 
 
 @pytest.fixture(scope="package", autouse=True)

@@ -9,6 +9,7 @@ from urllib.parse import quote
 import pytest
 from shown_face import make_game_with_face
 
+from stratagem.api.views import open_viewer
 from stratagem.base.consent.table import commanding
 from stratagem.games.catalogue import game_names, make_game
 from stratagem.games.key import Key
@@ -17,7 +18,6 @@ from stratagem.playing.match import Match
 from stratagem.playing.scheduler import play
 from stratagem.playing.seating import rotate_seats
 from stratagem.playing.store import write_shard
-from stratagem.show.viewer.opening import open_viewer
 
 playwright = pytest.importorskip("playwright.sync_api")
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from browser import faults_of_accessibility
 
-from stratagem.show.viewer.opening import open_viewer
+from stratagem.api.views import open_viewer
 from stratagem.show.viewer.routes import ROLES
 
 pytest.importorskip("playwright.sync_api")

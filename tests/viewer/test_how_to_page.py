@@ -27,7 +27,7 @@ print(json.dumps([client.get("/api/lengths", params=query).json() for query in (
 OPEN = """
 import sys
 from pathlib import Path
-from stratagem.show.viewer.opening import open_viewer
+from stratagem.api.views import open_viewer
 opened = open_viewer(Path(sys.argv[1]), port=0, needs_token=False)
 print(opened.url, flush=True)
 sys.stdin.read()

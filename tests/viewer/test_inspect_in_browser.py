@@ -9,9 +9,9 @@ from browser import faults_of_accessibility
 from planted import DEFECTS, LAST, LEAK, write_planted
 from shown_folder import Parrot, call_of, episodes_of
 
+from stratagem.api.views import open_viewer
 from stratagem.language.engines.base import Span
 from stratagem.playing.store import write_shard
-from stratagem.show.viewer.opening import open_viewer
 
 PATHS = (
     "#/policy?game=kuhn&player=Bluffer",

@@ -146,7 +146,7 @@ def test_difference_has_every_line_of_both_texts():
 
 
 def test_pair_is_shown_with_its_prompts(browser, record):
-    from stratagem.show.viewer.opening import open_viewer
+    from stratagem.api.views import open_viewer
 
     page = browser.new_page()
     with open_viewer(record, port=0, needs_token=False).server as server:

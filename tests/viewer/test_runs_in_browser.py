@@ -130,7 +130,7 @@ def test_cell_of_a_heat_map_leads_to_its_games(page, address):
 
 
 def test_population_of_nothing_says_what_makes_one(page, tmp_path):
-    from stratagem.show.viewer.opening import open_viewer
+    from stratagem.api.views import open_viewer
 
     write_run(tmp_path / "run")
     with open_viewer(tmp_path, port=0, needs_token=False).server as server:

@@ -7,8 +7,8 @@ import pytest
 from browser import faults_of_accessibility
 from shown_folder import HOSTILE, Parrot, add_step, episodes_of
 
+from stratagem.api.views import open_viewer
 from stratagem.playing.store import write_shard
-from stratagem.show.viewer.opening import open_viewer
 
 pytest.importorskip("playwright.sync_api")
 

@@ -9,6 +9,7 @@ from page_client import Pages
 from shown_folder import episodes_of, write_run
 from starlette.testclient import TestClient
 
+from stratagem.api.views import open_viewer
 from stratagem.base.errors import BadParameter, BadRecord, StratagemError
 from stratagem.cli.main import main
 from stratagem.playing.store import write_shard
@@ -17,7 +18,6 @@ from stratagem.show.viewer.app import Viewer
 from stratagem.show.viewer.exporting.page import export
 from stratagem.show.viewer.files import STATIC
 from stratagem.show.viewer.guard import COOKIE
-from stratagem.show.viewer.opening import open_viewer
 from stratagem.show.viewer.studio import Studio
 from stratagem.show.web.server import Server
 from stratagem.training.runs.folder import RunFolder

@@ -9,7 +9,7 @@ import pytest
 from limited_work import answer, break_off, fill, read_consent, refuse, sleep
 
 from stratagem.base.file_modules import handed_files
-from stratagem.base.process_memory import resident_memory
+from stratagem.base.garbage import resident_memory
 from stratagem.playing.workers.limited import LimitedProcess, ProcessLimits, WorkEnded
 
 ROOMY = ProcessLimits(memory=1 << 33, seconds=60.0)

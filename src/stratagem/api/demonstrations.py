@@ -10,9 +10,9 @@ from typing import Any
 from stratagem.api.arguments import as_path, as_text, names_of
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.progress import show_progress
-from stratagem.api.result import Result, write_json
+from stratagem.api.result import Result
 from stratagem.base.errors import StratagemError, UnknownName
-from stratagem.base.files import telling
+from stratagem.base.files import telling, write_json
 from stratagem.base.options import check_seed, within
 from stratagem.games.base import Json
 from stratagem.learn.demonstrations.files import PUBLISHED, DemonstrationPlan, write_sets

@@ -14,7 +14,7 @@ from stratagem.api.arguments import as_path
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.pictures import bars, matrix
 from stratagem.base.errors import StratagemError
-from stratagem.base.files import write_file
+from stratagem.base.files import write_file, write_json
 from stratagem.games.base import Json
 from stratagem.language.engines.outcomes import OutcomesByModel
 from stratagem.language.engines.remote.terms import current
@@ -30,16 +30,6 @@ from stratagem.show.terminal import terminal_table
 if TYPE_CHECKING:
     from pandas import DataFrame
     from plotly.graph_objects import Figure
-import json
-
-from stratagem.base.files import finite, telling
-
-
-def write_json(data: Any, path: Path) -> None:
-    """Write JSON, and make the folders above it."""
-    with telling(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    write_file(path, json.dumps(finite(data), indent=2, ensure_ascii=False) + "\n")
 
 
 __all__ = ["Result"]

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from stratagem.api.arguments import new_file
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.progress import bar
-from stratagem.api.result import Result, write_json
+from stratagem.api.result import Result
 from stratagem.base.errors import BadParameter
+from stratagem.base.files import write_json
 from stratagem.base.options import is_number, whole
 from stratagem.games.base import Json
 from stratagem.games.catalogue import describe

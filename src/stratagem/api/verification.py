@@ -9,17 +9,20 @@ from typing import Any
 from stratagem.api.mistakes import one_sentence
 from stratagem.api.progress import show_progress
 from stratagem.api.result import Result
-from stratagem.base.errors import BadParameter
+from stratagem.base.errors import BadParameter, StratagemError
 from stratagem.base.options import check_seed, whole
 from stratagem.games import conformance
 from stratagem.games.base import Game, Json
 from stratagem.games.conformance import RULES, ConformanceReport, RuleCheck
 from stratagem.games.conformance.brute_force import HISTORIES
+from stratagem.games.conformance.report import BrokenRule, NotApplicable
+from stratagem.games.conformance.shrinking import ConformanceRule
+from stratagem.games.conformance.walk import VerifiedGame
 from stratagem.games.foreign.audit import AUDIT
 from stratagem.games.foreign.catalogue import is_foreign, make_foreign
 from stratagem.games.key import Key
-from stratagem.measure import named_players
 from stratagem.players.given import GameLike, as_game
+from stratagem.players.pools import Pool, check_weights, make_named, naming_safety
 from stratagem.show.table import ResultTable, text_table
 
 _TRIES = 60
@@ -97,7 +100,7 @@ def verify(
         raise BadParameter(f"{game} is an environment of another package, whose histories cannot be enumerated.")
     made: Any = make_foreign(str(game)) if foreign else as_game(game)
     further = _by_brute_force(made, histories, Key(seed)) if brute_force else list[RuleCheck]
-    rules = AUDIT if foreign else (*RULES, named_players.RULE)
+    rules = AUDIT if foreign else (*RULES, PLAYERS_RULE)
     with show_progress(len(rules) + brute_force, shown=progress) as step:
         report = conformance.verify(made, episodes=episodes, key=Key(seed), rules=rules, tries=_TRIES, step=step)
         if brute_force:
@@ -111,3 +114,21 @@ def _by_brute_force(game: Game[Any], histories: int, key: Key) -> Callable[[], l
 
     size = explore_game(game, histories)
     return lambda: [brute_force_check(game, size, key)]
+
+
+def named_players(case: VerifiedGame) -> str:
+    """Check that every player of the pools and every demonstrator exists, and can play the game."""
+    game, safety = case.game, naming_safety(case.game)
+    if safety is None or not (safety.pools or safety.demonstrators):
+        raise NotApplicable("the game names no players")
+    try:
+        made = [player for pool, names in safety.pools.items() for player in Pool(pool, names).make(game)]
+        made += [make_named("The demonstrators", name, game) for name in safety.demonstrators]
+        if safety.demonstrators:
+            check_weights(safety.demonstrators, f"The demonstrators of {game.spec.name}")
+    except StratagemError as error:
+        raise BrokenRule(str(error)) from error
+    return f"{len({player.name for player in made})} players of pools and demonstrators"
+
+
+PLAYERS_RULE = ConformanceRule("players", named_players, ("signals",))

@@ -95,6 +95,13 @@ def finite(data: Any) -> Any:
     return None if isinstance(data, float) and not math.isfinite(data) else data
 
 
+def write_json(data: Any, path: Path) -> None:
+    """Write JSON, and make the folders above it."""
+    with telling(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+    write_file(path, json.dumps(finite(data), indent=2, ensure_ascii=False) + "\n")
+
+
 def check_writable(path: Path) -> None:
     """Refuse what `write_file` could not write, before the work whose figures it takes; nothing is left there."""
     with telling(path):

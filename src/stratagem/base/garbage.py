@@ -1,4 +1,4 @@
-"""Garbage collection of Python, less often, and free memory of the process that goes back to the system.
+"""Memory of the process: garbage collection less often, free memory that goes back to the system, and what is used.
 
 A model and its libraries are a million objects that never become garbage. A full collection looks at all of them again,
 which took a fifth of an iteration with small models. Within `rare_collection` they are exempt, and young objects are
@@ -10,9 +10,11 @@ from __future__ import annotations
 import ctypes
 import gc
 import os
+import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from threading import RLock
 
 _THRESHOLDS = (20_000, 20, 50)
@@ -126,3 +128,23 @@ def malloc_trim() -> Callable[[int], int] | None:
     except (AttributeError, OSError, TypeError):  # TypeError: Windows has no library of the process itself
         return None
     return trim
+
+
+def resident_memory(process: int) -> int:
+    """Return the resident memory of a process in bytes; 0 where it is gone."""
+    try:
+        pages = Path(f"/proc/{process}/statm").read_text("ascii").split()[1]
+        return int(pages) * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, IndexError):
+        return 0 if has_proc() else _memory_by_ps(process)
+
+
+def has_proc() -> bool:
+    """Return whether this system describes its processes in /proc, as Linux does and macOS does not."""
+    return Path("/proc/self/statm").exists()
+
+
+def _memory_by_ps(process: int) -> int:
+    """Return the resident memory that `ps` prints in KiB."""
+    printed = subprocess.run(["ps", "-o", "rss=", "-p", str(process)], capture_output=True, text=True, check=False)
+    return 1024 * int(printed.stdout.strip() or 0)

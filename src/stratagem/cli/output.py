@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from stratagem.api.result import write_json
-from stratagem.base.files import finite
+from stratagem.base.files import finite, write_json
 from stratagem.base.visible import json_text
 from stratagem.cli.console import errors, out
 from stratagem.cli.parameters import as_options

@@ -28,7 +28,7 @@ from stratagem.players.speaker import Speaker
 
 @dataclass(frozen=True, eq=False)
 class Outside:
-    """Engine without a model: `playing.awaited` passes its requests on, and `call` makes their answers."""
+    """Engine without a model: `playing.asking` passes its requests on, and `call` makes their answers."""
 
     name: str
 

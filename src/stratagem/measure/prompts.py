@@ -14,8 +14,8 @@ from typing import Any
 from stratagem.games.base import Json, View
 from stratagem.games.choices import Choices
 from stratagem.language.engines.base import Chat
-from stratagem.players.base import Ask, Mix, Player, Traits, Turn, prompts_by, stated_by
-from stratagem.players.members import WrapperPlayer
+from stratagem.players.base import Ask, Mix, Player, Turn, prompts_by, stated_by
+from stratagem.players.members import NamesakePlayer
 
 
 @dataclass(frozen=True)
@@ -50,21 +50,13 @@ def _words(view: View[Any]) -> Chat:
     return ("rules", view.rules), ("situation", view.situation), ("choices", view.choices.summary())
 
 
-class AskedOnce(WrapperPlayer):
+class AskedOnce(NamesakePlayer):
     """Player that is asked in each prompt once, however many situations show it."""
 
     def __init__(self, player: Player) -> None:
         self.player = player
         self._known: dict[tuple[Chat, Choices], Mix] = {}
         self._asked = set[Chat]()
-
-    @property
-    def name(self) -> str:
-        return self.player.name
-
-    @property
-    def traits(self) -> Traits:
-        return self.player.traits
 
     @property
     def prompts(self) -> PromptSet | None:

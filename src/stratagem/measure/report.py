@@ -17,8 +17,7 @@ from stratagem.measure.figures.figure import OF_PAYOFFS, PAYOFF, Figure
 from stratagem.measure.matchups import Matchup
 from stratagem.measure.memorisation import OtherWords
 from stratagem.measure.metrics import METRICS, Sample
-from stratagem.measure.metrics.exploit import pool_advantage
-from stratagem.measure.metrics.payoff import mean_pay
+from stratagem.measure.metrics.payoff import mean_pay, pool_advantage
 from stratagem.measure.statistics import Estimate
 from stratagem.measure.tournament import CrossPlay
 from stratagem.measure.validity import validity

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from stratagem.base.errors import CannotCompute
 from stratagem.games.base import View
 from stratagem.language.engines.base import Chat
-from stratagem.players.protocol import Asking, Mix, Player, ScoredActions
+from stratagem.players.protocol import Asking, Mix, Player, ScoredActions, Traits
 from stratagem.players.speaker import Speaker
 
 if TYPE_CHECKING:
@@ -81,6 +81,18 @@ class WrapperPlayer(PlayerBase):
         return self.player
 
 
+class NamesakePlayer(WrapperPlayer):
+    """Wrapper that has the name and the traits of the player within, since its record is that player's."""
+
+    @property
+    def name(self) -> str:
+        return self.player.name
+
+    @property
+    def traits(self) -> Traits:
+        return self.player.traits
+
+
 class _UndeclaredMembers(PlayerBase):
     """Members of a player without the base: its own where it has them, else the defaults."""
 
@@ -123,4 +135,14 @@ def innermost(player: Player) -> Player:
     return last
 
 
-__all__ = ["ANY_FAMILY", "ModelUse", "PlayerBase", "WrapperPlayer", "family_of", "innermost", "layers", "members_of"]
+__all__ = [
+    "ANY_FAMILY",
+    "ModelUse",
+    "NamesakePlayer",
+    "PlayerBase",
+    "WrapperPlayer",
+    "family_of",
+    "innermost",
+    "layers",
+    "members_of",
+]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 from stratagem.base.errors import CannotCompute
 from stratagem.games.base import State, View
@@ -199,3 +199,27 @@ class Player(Protocol):
 
 Asking = Callable[[Sequence[Request]], list[Call]]
 """Function that answers requests, such as one that logs the answers."""
+
+
+T = TypeVar("T")
+
+
+def begin_turn(turn: Generator[Request, Call, T]) -> T | Generator[Request, Call, T]:
+    """Run a generator up to its first request; return its result if there is none, and otherwise the rest of it."""
+    try:
+        request = next(turn)
+    except StopIteration as stop:
+        result: T = stop.value
+        return result
+    return _continue_turn(turn, request)
+
+
+def _continue_turn(turn: Generator[Request, Call, T], request: Request) -> Generator[Request, Call, T]:
+    """Go on with a generator that has yielded a request."""
+    while True:
+        call = yield request
+        try:
+            request = turn.send(call)
+        except StopIteration as stop:
+            result: T = stop.value
+            return result

@@ -19,10 +19,10 @@ from stratagem.games.base import Game, View
 from stratagem.games.key import Key
 from stratagem.language.engines.base import Call, Request
 from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn
-from stratagem.players.begun import begin_turn
 from stratagem.players.edits import change_action
 from stratagem.players.human import at_keyboard
 from stratagem.players.members import PlayerBase
+from stratagem.players.protocol import begin_turn
 from stratagem.players.rollouts import Rollouts
 from stratagem.players.wrappers import check_player
 

@@ -85,7 +85,7 @@ class Silent(TalkingPlayer):
         return {"": 1.0}
 
 
-class Babbler(TalkingPlayer):
+class BabblingTalker(TalkingPlayer):
     """Says anything with equal probability, whatever it knows: a babbling equilibrium (Crawford and Sobel 1982).
 
     Where only open text can be said, it says a letter.
@@ -99,7 +99,7 @@ class Babbler(TalkingPlayer):
         return even(ready or constrained or [*_LETTERS])
 
 
-class Honest(TalkingPlayer):
+class HonestTalker(TalkingPlayer):
     """Says what is true of the state; without statements about it, promises as its player would move, and moves so."""
 
     label = "honest"
@@ -124,7 +124,7 @@ class Honest(TalkingPlayer):
 
 
 @dataclass(frozen=True)
-class Liar(TalkingPlayer):
+class LyingTalker(TalkingPlayer):
     """Says with probability `p` what is false, or promises what its player would not do; speaks honestly otherwise."""
 
     label = "liar"
@@ -148,7 +148,7 @@ class Liar(TalkingPlayer):
         return mix_mixtures((1.0 - self.p, honest), (self.p, false if any(false) else honest))
 
 
-class Inverter(TalkingPlayer):
+class InvertingTalker(TalkingPlayer):
     """Says for each true statement the next one of its form: a code, which tells all to who knows it."""
 
     label = "inverter"
@@ -165,7 +165,9 @@ class Inverter(TalkingPlayer):
         return even(coded) if coded else {"": 1.0}
 
 
-TALKERS: dict[str, type[TalkingPlayer]] = {talker.label: talker for talker in (Silent, Babbler, Honest, Liar, Inverter)}
+TALKERS: dict[str, type[TalkingPlayer]] = {
+    talker.label: talker for talker in (Silent, BabblingTalker, HonestTalker, LyingTalker, InvertingTalker)
+}
 """Talkers by name."""
 
 

@@ -20,7 +20,8 @@ from stratagem.games.base import Game, Seat, State, View
 from stratagem.games.catalogue import describe
 from stratagem.games.key import Key
 from stratagem.learn.advantages.base import AdvantageEstimator
-from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn
+from stratagem.players.base import Ask, Mix, Move, Player, Turn
+from stratagem.players.members import NamesakePlayer
 from stratagem.playing.forks import steps
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.records import Decision, Episode
@@ -33,7 +34,7 @@ Played = tuple[Setup, Episode, Collection[int]]
 
 
 @dataclass(frozen=True)
-class SaysInstead:
+class SaysInstead(NamesakePlayer):
     """Player that says another message at one turn, and plays on as the player that it stands for."""
 
     player: Player
@@ -43,14 +44,6 @@ class SaysInstead:
     """Message at this turn; None draws it anew."""
     draw: int = 0
     """Number of the new draw."""
-
-    @property
-    def name(self) -> str:
-        return self.player.name
-
-    @property
-    def traits(self) -> Traits:
-        return self.player.traits
 
     def turn(self, ask: Ask) -> Turn:
         if ask.turn != self.at:

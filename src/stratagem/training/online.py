@@ -35,7 +35,7 @@ from stratagem.training.collector import Collector, RolloutBatch, SeatedCollecto
 from stratagem.training.evaluation import Final, Validation, save_policies
 from stratagem.training.game_lists import drawn_digests, named_games
 from stratagem.training.learner_models import LearnerBase
-from stratagem.training.policy import POLICY, TrainablePolicy, TrainingData, model_player
+from stratagem.training.policy import POLICY, TrainablePolicy, TrainingData, learner_policy, model_player
 from stratagem.training.recipe import PolicyRecipe
 from stratagem.training.runs.folder import RunFolder
 from stratagem.training.stage import Metrics, Stage, State, TrainingBatch
@@ -149,12 +149,7 @@ def policy_of(
         name=name,
         adapter=own.adapter if recipe.train == "adapter" else None,
         seed=seed,
-        policy=Policy(
-            lm,
-            max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
-            logits_chunk_mib=recipe.logits_chunk_mib,
-            gradient_checkpointing=recipe.gradient_checkpointing is True,
-        ),
+        policy=learner_policy(lm, recipe),
         strict=strict,
     )
     policy.optimizer_steps, policy.signal_every = stage.optimizer_steps, recipe.signal_every

@@ -39,6 +39,8 @@ from stratagem.training.stage import Metrics, TrainingSubject
 if TYPE_CHECKING:
     import torch
 
+    from stratagem.training.recipe_file import AnyRecipe
+
 POLICY = "policy"
 """Name of the adapter in runs that train one policy."""
 
@@ -73,6 +75,16 @@ def model_player(
     for game in games:
         player.check(game)
     return player
+
+
+def learner_policy(lm: LanguageModel, recipe: AnyRecipe) -> Policy:
+    """Make the policy of a model under training with the sizes of a recipe."""
+    return Policy(
+        lm,
+        max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
+        logits_chunk_mib=recipe.logits_chunk_mib,
+        gradient_checkpointing=getattr(recipe, "gradient_checkpointing", False) is True,  # KL-SFT has no such setting
+    )
 
 
 class TrainablePolicy:

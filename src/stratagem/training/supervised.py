@@ -26,14 +26,13 @@ from stratagem.learn.demonstrations.scripted import Cast, cast_of, demonstration
 from stratagem.learn.demonstrations.taught import read_demonstrations
 from stratagem.learn.example import Example
 from stratagem.learn.losses.cross_entropy import CrossEntropy
-from stratagem.learn.policy import Policy
 from stratagem.players.asked_agent import AskedAgent
 from stratagem.players.pools import make_bot
 from stratagem.training.artifacts import Artifacts, SavedModels, artifacts_of, label_models, publish
 from stratagem.training.by_game import check_games_of, demonstrators_of
 from stratagem.training.learner_models import SFT, LearnerBase
 from stratagem.training.online import decoding_settings
-from stratagem.training.policy import TrainablePolicy, TrainingData, model_player
+from stratagem.training.policy import TrainablePolicy, TrainingData, learner_policy, model_player
 from stratagem.training.recipe import PolicyRecipe
 from stratagem.training.runs.files import telling, write_file
 from stratagem.training.runs.folder import RunFolder
@@ -224,12 +223,7 @@ def sft(
         name="sft",
         adapter=settings.adapter,
         seed=recipe.seed,
-        policy=Policy(
-            lm,
-            max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
-            logits_chunk_mib=recipe.logits_chunk_mib,
-            gradient_checkpointing=recipe.gradient_checkpointing is True,
-        ),
+        policy=learner_policy(lm, recipe),
         strict=strict,
     )
     if settings.file:

@@ -26,11 +26,10 @@ from stratagem.language.models.reference import parse_model
 from stratagem.learn.example import Example
 from stratagem.learn.losses.kl_targets import KLTargets
 from stratagem.learn.optimizer import OptimizerSettings
-from stratagem.learn.policy import Policy
 from stratagem.learn.schedules import read_schedule
 from stratagem.training.algorithm import Algorithm
 from stratagem.training.artifacts import Artifacts
-from stratagem.training.policy import TrainablePolicy
+from stratagem.training.policy import TrainablePolicy, learner_policy
 from stratagem.training.recipe_file import AnyRecipe
 from stratagem.training.sft import AdapterSettings, SFTSettings
 from stratagem.training.stage import Stage
@@ -117,11 +116,7 @@ def kl_sft(
         name=ADAPTER,
         adapter=settings.adapter,
         seed=recipe.seed,
-        policy=Policy(
-            lm,
-            max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
-            logits_chunk_mib=recipe.logits_chunk_mib,
-        ),
+        policy=learner_policy(lm, recipe),
         strict=strict,
     )
     policy.assign(KLTargets(), settings.optimizer, settings.steps(len(examples)), key=key.at("dropout"))

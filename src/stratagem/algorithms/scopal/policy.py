@@ -31,7 +31,7 @@ from stratagem.learn.policy import Policy
 from stratagem.learn.reference import REFERENCE
 from stratagem.players.model_player import ModelPlayer
 from stratagem.training.artifacts import Artifacts, SavedModels, label_models, publish
-from stratagem.training.policy import POLICY, TrainablePolicy, model_player
+from stratagem.training.policy import POLICY, TrainablePolicy, learner_policy, model_player
 from stratagem.training.runs.files import new_folder
 from stratagem.training.runs.folder import RunFolder
 from stratagem.training.runs.weights import (
@@ -122,12 +122,7 @@ class ScopalPolicy(TrainablePolicy):
             self.decoding_settings(),
             adapter=recipe.adapter if recipe.train == "adapter" else None,
             seed=recipe.seed,
-            policy=Policy(
-                lm,
-                max_tokens_per_microbatch=recipe.max_tokens_per_microbatch,
-                logits_chunk_mib=recipe.logits_chunk_mib,
-                gradient_checkpointing=recipe.gradient_checkpointing is True,
-            ),
+            policy=learner_policy(lm, recipe),
             strict=strict,
         )
         self.refining = False

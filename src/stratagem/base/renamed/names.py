@@ -23,6 +23,12 @@ RENAMED: Mapping[str, Mapping[str, str]] = {
     "measure.labels": {"Reading": "LabelReading"},
     "measure.suites": {"Line": "SuiteLine"},
     "players.base": {"Scored": "ScoredActions", "described": "describe_player", "shown": "format_option"},
+    "players.talkers": {
+        "Babbler": "BabblingTalker",
+        "Honest": "HonestTalker",
+        "Inverter": "InvertingTalker",
+        "Liar": "LyingTalker",
+    },
     "playing.seating": {"rotated": "rotate_seats"},
     "playing.workers.shards": {"played": "play_setups"},
     "training.opponents.matchmaking": {"Fixed": "FixedOpponent", "mixed": "mix_odds"},

@@ -25,10 +25,10 @@ from stratagem.games.key import Key
 from stratagem.language.engines.base import Call, Request
 from stratagem.language.prompting.base import Style
 from stratagem.players.base import Player
-from stratagem.players.begun import begin_turn
 from stratagem.players.human import at_keyboard
 from stratagem.players.members import ModelUse, layers, members_of
 from stratagem.players.model_player import ModelPlayer
+from stratagem.players.protocol import begin_turn
 from stratagem.players.speaker import Speaker
 
 Turn = Generator[Request, Call, ChatAnswer]

@@ -13,7 +13,6 @@ from stratagem.games.conformance import (
     hiding,
     keys,
     outcomes,
-    positions,
     rounds,
     symmetry,
     texts,
@@ -57,7 +56,7 @@ RULES: tuple[ConformanceRule, ...] = (
     ConformanceRule("rounds", rounds.independent_rounds, ("outcomes",)),
     ConformanceRule("texts", texts.texts, ("legal",)),
     ConformanceRule("disguise", texts.disguise, ("texts", "choices", "outcomes")),
-    ConformanceRule("positions", positions.check_positions, ("outcomes",)),
+    ConformanceRule("positions", outcomes.check_positions, ("outcomes",)),
     ConformanceRule("twin", twins.twin, ("forks", "outcomes")),
 )
 """Every check by name, foundations first."""

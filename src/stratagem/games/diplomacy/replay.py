@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from stratagem.games.diplomacy.coasts import Coasts, orders_as_read
 from stratagem.games.diplomacy.engine import Engine, Results, engine_at, phase_of, process
-from stratagem.games.diplomacy.log import Log
+from stratagem.games.diplomacy.facts import Log
 
 SAVED = "game.json"
 GLOBAL = "GLOBAL"

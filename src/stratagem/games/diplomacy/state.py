@@ -11,8 +11,7 @@ from stratagem.games.base import ActionPart, Json, RoundResult, Said, Seat, Stat
 from stratagem.games.diplomacy.board import Board
 from stratagem.games.diplomacy.coasts import orders_as_read
 from stratagem.games.diplomacy.engine import Engine, Results, engine_at, module, process, release, win_of
-from stratagem.games.diplomacy.facts import DiplomacyFacts
-from stratagem.games.diplomacy.log import Log, is_log
+from stratagem.games.diplomacy.facts import DiplomacyFacts, Log, is_log
 from stratagem.games.diplomacy.replay import GLOBAL, Press, replay_files
 from stratagem.games.diplomacy.results import Phase
 from stratagem.games.diplomacy.table import DiplomacyTable

@@ -13,7 +13,7 @@ import time
 from functools import lru_cache
 from typing import NamedTuple
 
-from stratagem.base.process_memory import resident_memory
+from stratagem.base.garbage import resident_memory
 
 MEMORY = 1 << 28
 """Bytes that a game may need beyond those of OpenSpiel itself."""

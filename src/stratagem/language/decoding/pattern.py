@@ -18,8 +18,7 @@ from stratagem.games.open_text import OpenText
 from stratagem.games.text_parts import Chain, Characters, Either, OneOf, Part, can_hold, prefix_part
 from stratagem.language.decoding.spelling import end_of, spell
 from stratagem.language.decoding.trie import TrieNode, grow
-from stratagem.language.decoding.vocabulary import Ids, Vocabulary
-from stratagem.language.decoding.walks import forced_tokens, text_after
+from stratagem.language.decoding.vocabulary import Ids, Vocabulary, forced_tokens, text_after
 
 __all__ = ["PatternCursor", "PatternLine"]
 

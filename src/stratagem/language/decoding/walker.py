@@ -17,8 +17,7 @@ from stratagem.base.errors import BadParameter
 from stratagem.games.choices import Choices, Flat, Sheet
 from stratagem.language.decoding.spelling import end_of, spell
 from stratagem.language.decoding.trie import TrieNode, chain, grow
-from stratagem.language.decoding.vocabulary import Ids, Vocabulary
-from stratagem.language.decoding.walks import forced_tokens, text_after
+from stratagem.language.decoding.vocabulary import Ids, Vocabulary, forced_tokens, text_after
 
 
 class SheetLines:

@@ -11,7 +11,6 @@ from stratagem.base.errors import MissingExtra
 from stratagem.base.manifest import check_within
 from stratagem.language.models.adapter_files import read_config
 from stratagem.language.models.adapters import load_adapter
-from stratagem.language.models.base import SIZES, base_folder
 from stratagem.language.models.devices import (
     find_device,
     fuse_norms_on_gpu,
@@ -27,7 +26,7 @@ from stratagem.language.models.quiet import quietly
 from stratagem.language.models.reference import AUTO, BUILT_IN, DTYPES, BadModel, ModelRef, parse_model
 from stratagem.language.models.run_models import resolve_model
 from stratagem.language.models.shapes import ModelShape
-from stratagem.language.models.small import small_folder
+from stratagem.language.models.small import SIZES, base_folder, small_folder
 from stratagem.language.models.smollm2 import smollm2_folder
 from stratagem.language.models.tiny import tiny_folder
 from stratagem.language.models.unloaded import check_loads

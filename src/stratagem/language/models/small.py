@@ -1,6 +1,7 @@
-"""Model for Diplomacy that two cores can train: 3.7 million random parameters; a province is one token.
+"""Models that two cores can train, with random weights until SFT: three sizes for all games, and one for Diplomacy.
 
-Its weights are random until SFT. Its tokenizer is trained on the game's texts, so that a board is about two hundred
+`base` models have the tokenizer of `tiny`, in which a card, a square and a digit are one token each. The tokenizer of
+`small` is trained on the texts of Diplomacy, in which a province is one token, so that a board is about two hundred
 tokens and an order five; other games are spelt in small pieces.
 """
 
@@ -15,7 +16,7 @@ from stratagem.games.catalogue import make_game
 from stratagem.games.diplomacy.graph import graph_of
 from stratagem.language.models.bpe import digest_texts, trained_tokenizer
 from stratagem.language.models.drawn import Size, draw_model, llama
-from stratagem.language.models.tiny_tokenizer import texts_of
+from stratagem.language.models.tiny_tokenizer import DIGEST, texts_of, train_tokenizer
 
 VERSION = 1
 """Version of the model; raised when a new one would differ from a cached one."""
@@ -50,3 +51,19 @@ def small_folder() -> Path:
 def _make(folder: Path) -> None:
     tokenizer = trained_tokenizer(game_texts(), _PIECES, VOCABULARY)
     draw_model(llama(SIZE, len(tokenizer)), tokenizer, folder, _SEED)
+
+
+BASE_VERSION = 1
+"""Version of the models; raised when a new one would differ from a cached one."""
+SIZES = {"base": Size(256, 4, 8), "base-10m": Size(320, 8, 10), "base-25m": Size(512, 8, 8)}
+"""Sizes by name: 3.8, 11.2 and 28.1 million weights."""
+
+
+def base_folder(name: str) -> Path:
+    """Return the folder of a model, made if it is not cached."""
+    return cached_folder(f"{name}-v{BASE_VERSION}-{DIGEST}", lambda folder: _make_base(SIZES[name], folder))
+
+
+def _make_base(size: Size, folder: Path) -> None:
+    tokenizer = train_tokenizer()
+    draw_model(llama(size, len(tokenizer)), tokenizer, folder, _SEED)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from stratagem.measure.metrics.backstab import Backstab
 from stratagem.measure.metrics.base import Metric, Sample
 from stratagem.measure.metrics.expansion import Expansion
-from stratagem.measure.metrics.exploit import Exploit
 from stratagem.measure.metrics.honesty import Honesty
 from stratagem.measure.metrics.illegal import IllegalRate
 from stratagem.measure.metrics.keeping import PromiseKeeping, PromiseLift, RequestLift, RequestsMet
@@ -13,7 +12,7 @@ from stratagem.measure.metrics.length import Length
 from stratagem.measure.metrics.memorisation import MemorisationGap
 from stratagem.measure.metrics.nra import NraOfSums, NraPerMatch, NraPerOpponent
 from stratagem.measure.metrics.orders import BounceShare, CoordinatedSupports, Effective, SupportShare
-from stratagem.measure.metrics.payoff import Payoff, Robust
+from stratagem.measure.metrics.payoff import Exploit, Payoff, Robust
 from stratagem.measure.metrics.peace import Kingmaking, PeaceIndex
 from stratagem.measure.metrics.regret import Regret
 from stratagem.measure.metrics.safety import CollusionRate, Externality, SafetyScore

@@ -1,11 +1,12 @@
-"""Metrics of payoff a round: against the training opponents, and against a pool that training does not have."""
+"""Metrics of payoff a round: against the training opponents, against others, and the advantage of adversaries."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from statistics import fmean
 
 from stratagem.measure.figures.figure import OF_PAYOFFS
-from stratagem.measure.matchups import mean_payoff, payoff_of
+from stratagem.measure.matchups import mean_advantage, mean_payoff, payoff_of
 from stratagem.measure.metrics.base import Metric, Sample
 from stratagem.measure.statistics import Estimate
 from stratagem.playing.records import Episode
@@ -54,3 +55,29 @@ class Robust(Metric):
     def measure(self, sample: Sample) -> Estimate | None:
         matchups = sample.pool("shifted")
         return mean_payoff(matchups, scaled=True) if matchups else None
+
+
+class Exploit(Metric):
+    """Mean over adversaries of max(0, mean advantage a round over the agent).
+
+    The cut at zero comes after averaging: cut each episode, and a perfect equilibrium player looks exploitable in
+    any game with luck. The standard error is that of the uncut means, so it errs on the safe side (SEPO, section
+    5).
+    """
+
+    name = "pool_advantage"
+    better = "lower"
+    unit = OF_PAYOFFS
+    explanation = "mean advantage a round of the adversaries in a pool over the player, each at least 0"
+
+    def measure(self, sample: Sample) -> Estimate | None:
+        return pool_advantage(sample, scaled=True)
+
+
+def pool_advantage(sample: Sample, *, scaled: bool) -> Estimate | None:
+    """Return the metric, on the common scale or in the game's own unit."""
+    matchups = sample.pool("exploit")
+    if not matchups:
+        return None
+    cut = fmean(max(0.0, matchup.advantage(scaled=scaled).mean) for matchup in matchups)
+    return replace(mean_advantage(matchups, scaled=scaled), mean=cut)

@@ -9,8 +9,7 @@ from stratagem.games.safety.catalogue import safety_of, weights_of
 from stratagem.measure.figures.figure import OF_PAYOFFS
 from stratagem.measure.matchups import mean_signal
 from stratagem.measure.metrics.base import Metric, Sample
-from stratagem.measure.metrics.exploit import Exploit
-from stratagem.measure.metrics.payoff import Payoff
+from stratagem.measure.metrics.payoff import Exploit, Payoff
 from stratagem.measure.statistics import Estimate
 
 

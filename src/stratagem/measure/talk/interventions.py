@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 from stratagem.games.base import Seat, View
 from stratagem.games.talk import SILENT, Message, TalkFacts, talk_in
 from stratagem.games.talk.state import TalkState
-from stratagem.players.base import Ask, Mix, Player, Traits, Turn
-from stratagem.players.members import WrapperPlayer
+from stratagem.players.base import Ask, Mix, Player, Turn
+from stratagem.players.members import NamesakePlayer
 
 
 def instead(state: TalkState, place: int, line: str) -> TalkState:
@@ -29,19 +29,11 @@ def instead(state: TalkState, place: int, line: str) -> TalkState:
 
 
 @dataclass(frozen=True)
-class JammedHearer(WrapperPlayer, ABC):
+class JammedHearer(NamesakePlayer, ABC):
     """Player that another one is, but for what it hears."""
 
     talks: ClassVar[bool] = True
     player: Player
-
-    @property
-    def name(self) -> str:
-        return self.player.name
-
-    @property
-    def traits(self) -> Traits:
-        return self.player.traits
 
     @abstractmethod
     def jams(self, message: Message) -> bool:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from stratagem.base.errors import StratagemError
 from stratagem.base.file_modules import handed_files
-from stratagem.base.process_memory import resident_memory
+from stratagem.base.garbage import resident_memory
 from stratagem.playing.workers.processes import Begin
 
 _PAUSE = 0.1

@@ -11,17 +11,15 @@ from stratagem.base.errors import StratagemError
 from stratagem.base.registry import NamedCall, Registry
 from stratagem.show.reports.run_data import RunData
 from stratagem.show.reports.section import Maker, Section, missing
-from stratagem.show.reports.sections.checks import checks
 from stratagem.show.reports.sections.contest import contest, training_data
 from stratagem.show.reports.sections.curves import curves
-from stratagem.show.reports.sections.dominated import dominated_actions
-from stratagem.show.reports.sections.equilibrium import equilibrium, openings
+from stratagem.show.reports.sections.equilibrium import dominated_actions, equilibrium, openings
 from stratagem.show.reports.sections.league import best_response, matchmaking, pool, population
 from stratagem.show.reports.sections.outcome import outcome
 from stratagem.show.reports.sections.play import play
 from stratagem.show.reports.sections.repeat import repeat, settings
 from stratagem.show.reports.sections.results import results
-from stratagem.show.reports.sections.signals import signals
+from stratagem.show.reports.sections.signals import checks, signals
 from stratagem.show.reports.sections.trials import trials
 
 SECTIONS: Mapping[str, tuple[Maker, ...]] = {

@@ -6,26 +6,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from stratagem.games.base import View
-from stratagem.players.base import Ask, Mix, Move, Player, Traits, Turn
-from stratagem.players.members import WrapperPlayer
+from stratagem.players.base import Ask, Mix, Move, Player, Turn
+from stratagem.players.members import NamesakePlayer
 
 
 @dataclass(frozen=True)
-class ForcedPlayer(WrapperPlayer):
+class ForcedPlayer(NamesakePlayer):
     """Plays as another player, but with a given action at one turn; it has the name of the other."""
 
     player: Player
     turn_number: int
     action: str | None
     """Action; None for the illegal reply that was recorded."""
-
-    @property
-    def name(self) -> str:
-        return self.player.name
-
-    @property
-    def traits(self) -> Traits:
-        return self.player.traits
 
     def turn(self, ask: Ask) -> Turn:
         if ask.turn == self.turn_number:

@@ -12,8 +12,7 @@ from stratagem.measure.figures.training import fits
 from stratagem.show.html import Html, element, join
 from stratagem.show.reports.facets import FACETS, OF_GAME, Facet
 from stratagem.show.reports.figure import NO_CHANCE, PictureFacts, count_noun, label, picture
-from stratagem.show.reports.metric_reading import chance_of, unit_of
-from stratagem.show.reports.metric_titles import split_name, title_of
+from stratagem.show.reports.metric_reading import chance_of, split_name, title_of, unit_of
 from stratagem.show.reports.run_data import SFT_PREFIXES, RunData, finite
 from stratagem.show.reports.section import Section, fold_element, missing, table
 from stratagem.training.runs.metrics import Curve

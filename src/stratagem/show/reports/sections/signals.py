@@ -1,4 +1,4 @@
-"""Section of the gradient signal-to-noise ratio of each term of the reward."""
+"""Sections of training: the gradient signal-to-noise ratio of each term of the reward, and the findings of checks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from stratagem.base.number_texts import number, short
 from stratagem.learn.signal_to_noise import GradientSignal, SignalToNoise, SignalToNoiseTracker, Verdict
 from stratagem.show.html import Html, element, join
 from stratagem.show.reports.figure import PictureFacts, count_noun, picture
+from stratagem.show.reports.files import FindingSchema
 from stratagem.show.reports.run_data import RunData, finite
 from stratagem.show.reports.section import Section, missing, table
 
@@ -98,3 +99,33 @@ def _picture(term: str, ratios: RatioByStep) -> Html:
     reading = PictureFacts("ratio", count_noun(len(steps), "measurement"), "2 standard errors", "0, for noise alone")
     layout = {"yaxis": {"range": [-1.05, 1.05]}, "zero": True}
     return picture(term, traces, layout, reading=reading, caption=_WORDS[every[-1].verdict])
+
+
+def checks(data: RunData) -> Section:
+    """Make the section of all findings, faults before notes."""
+    return Section(
+        name="checks",
+        title="Findings of the checks",
+        shows="The checks look at every step for faults of training that raise no error.",
+        body=_checks_body(data),
+    )
+
+
+def _checks_body(data: RunData) -> Html:
+    if data.findings is None:
+        return missing(
+            data.broken.get("findings.json", "There is no findings.json: this run has saved no findings yet.")
+        )
+    if not data.findings:
+        return element("p", "The checks found nothing.", class_="good")
+    findings = sorted(data.findings.items(), key=lambda item: (item[1].level != "fault", -item[1].count))
+    return table(
+        ["check", "first finding", "level", "count", "first step"],
+        [_check_row(*finding) for finding in findings],
+    )
+
+
+def _check_row(name: str, finding: FindingSchema) -> list[str]:
+    first = "" if finding.step is None else str(finding.step)
+    level = element("span", finding.level, class_="bad" if finding.level == "fault" else "doubt")
+    return [name, element("td", finding.first, class_="words"), level, str(finding.count), first or "\u2013"]

@@ -9,12 +9,10 @@ from typing import NamedTuple
 
 from stratagem.base.errors import StratagemError
 from stratagem.games.base import Json
-from stratagem.show.viewer.checks.adapters import adapters
-from stratagem.show.viewer.checks.advantage import advantage_sign
+from stratagem.show.viewer.checks.adapters import adapters, advantage_sign
 from stratagem.show.viewer.checks.base import CheckResult, Source
 from stratagem.show.viewer.checks.hidden import leak
-from stratagem.show.viewer.checks.prompt import cut
-from stratagem.show.viewer.checks.replies import length, mask
+from stratagem.show.viewer.checks.replies import cut, length, mask
 from stratagem.show.viewer.decision_index import ShardIndex, index_of
 from stratagem.show.viewer.library import Library
 from stratagem.show.viewer.parameters import require_parameter
