@@ -24,6 +24,7 @@ WRONG = {
     "figures.0.group": "<b>",
     "figures.0.example": 3,
     "figures.0.value": 10**400,
+    "figures.0.deals": [1.0, float("nan")],
     "not_measured": {"kuhn.rules": None},
     "strategies": {"kuhn": [{"seat": "0", "situation": 1, "action": []}]},
     "cost.calls": 10**400,

@@ -53,6 +53,21 @@ def test_a_player_that_hangs_or_raises_is_an_error_of_its_request_alone(serve, c
     Hanging.goes_on.set()
 
 
+def test_choices_that_nobody_waits_for_are_not_begun():
+    threads, gate, begun = Threads(1), threading.Event(), []
+    given_up = threads.start_all([lambda: gate.wait(20), *[lambda: begun.append(1)] * 63])
+    assert given_up.cancel()
+    gate.set()
+    until = time.monotonic() + 20
+    while True:
+        try:
+            assert threads.start_all([lambda: 1, lambda: 2]).result(20) == [1, 2]
+            break
+        except RefusedRequest:  # the thread of the one that was given up is still there
+            assert time.monotonic() < until
+    assert begun == []
+
+
 def test_threads_are_limited_and_come_back():
     threads, gate = Threads(2), threading.Event()
     stuck = [threads.start(lambda: gate.wait(20)) for _ in range(2)]

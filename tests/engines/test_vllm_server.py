@@ -17,7 +17,9 @@ from stratagem.language.decoding.guide_data import guide_data
 from stratagem.language.engines.base import PolicyNode, Prompt, Sampling, ScoreRequest
 from stratagem.language.engines.catalogue import VLLMServer
 from stratagem.language.engines.open import open_engine
+from stratagem.language.engines.remote.retries import Failure
 from stratagem.language.engines.transformers_engine import TransformersEngine
+from stratagem.language.engines.vllm.client import read_completion
 from stratagem.language.engines.vllm.rows import KEY
 from stratagem.language.engines.vllm.served import Holder, UnreadableRequest, check_data
 from stratagem.language.models.load import load
@@ -281,6 +283,8 @@ def holder(lm):
     [
         "[]",
         "{",
+        "[" * 100_000,
+        '{"row": "reply", "guide": {}, "end": 1e400}',
         '{"row": "nope"}',
         '{"row": "reply", "guide": {"kind": "nope"}}',
         '{"row": "score", "wanted": [1, 999999], "masked": true, "piece": [1], "sampling": [1, 0, 1]}',
@@ -291,8 +295,16 @@ def test_data_that_cannot_be_read_harms_nobody(tiny, text):
     held = holder(tiny).hold({KEY: text})
     assert isinstance(held.row([]), UnreadableRequest)
     assert held.row([]).entries()
-    with pytest.raises(ValueError, match=r"protocol|Expecting"):
+    with pytest.raises(ValueError, match=r"protocol|Expecting|nested"):
         check_data({KEY: text})
+
+
+@pytest.mark.parametrize(
+    "body", [b"[" * 100_000, b'{"choices": [{"token_ids": [1e400], "logprobs": {"top_logprobs": []}}]}']
+)
+def test_completion_that_cannot_be_read_is_a_failure(body):
+    with pytest.raises(Failure, match="answered with no completion by token ids"):
+        read_completion(body)
 
 
 def test_requests_of_others_are_not_ours(tiny):

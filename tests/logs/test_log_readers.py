@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 from stratagem.base.errors import BadParameter, BadRecord, StratagemError
-from stratagem.connect.logs import inspect_log
+from stratagem.connect.logs import base, inspect_log
 from stratagem.connect.logs.base import LogColumns
 from stratagem.connect.logs.catalogue import read_log, read_logs
 
@@ -148,6 +148,25 @@ def test_eval_file_that_unfolds_to_too_much_is_refused(tmp_path, monkeypatch):
     monkeypatch.setattr(inspect_log, "LARGEST_UNFOLDED", 1_000_000)
     with pytest.raises(BadRecord, match="would unfold to 1 MiB in 3 files: it is not read"):
         read_log(log, NONE)
+
+
+LETTERS = "abcdefgh"
+MANY = {
+    "plan": {"status": "error", "eval": {"task": "t", "model": "m", "config": {"epochs": 1000},
+             "scorers": [{"name": "right"}], "dataset": {"sample_ids": [*LETTERS]}}},
+    "parts": {"status": "success", "eval": {"task": "t", "model": "m"},
+              "samples": [{"id": name, "scores": {name: 1}} for name in LETTERS]},
+}  # fmt: skip
+"""Short logs that stand for many scores: those that were planned, and those that samples lack."""
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_short_log_that_stands_for_too_many_scores_is_refused(tmp_path, monkeypatch, name):
+    (tmp_path / "log.json").write_text(json.dumps(MANY[name]))
+    assert len(read_log(tmp_path / "log.json", NONE).rows) >= len(LETTERS) ** 2
+    monkeypatch.setattr(base, "MOST_SCORES", len(LETTERS) ** 2 - 1)
+    with pytest.raises(BadRecord, match="stands for more than 63 scores: it is not read"):
+        read_log(tmp_path / "log.json", NONE)
 
 
 def test_member_that_is_larger_than_it_declares_is_refused(tmp_path):

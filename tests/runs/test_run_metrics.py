@@ -100,7 +100,11 @@ def test_a_line_that_is_being_written_is_not_read_yet(run):
     assert read_metrics(run)["loss"] == Curve([1], [0.1])
 
 
-@pytest.mark.parametrize("garbage", [b"\x00\x00\n", b"[]\n", b'{"loss": 1}\n', b'{"step": "1"}\n', b"{\n"])
+LARGE = b'{"step": 1, "loss": ' + b"9" * 400 + b"}\n"
+"""Line with a number that no float holds."""
+
+
+@pytest.mark.parametrize("garbage", [b"\x00\x00\n", b"[]\n", b'{"loss": 1}\n', b'{"step": "1"}\n', b"{\n", LARGE])
 def test_a_line_that_is_no_metrics_is_named(garbage, run):
     log(run, *ROWS[:1])
     size = (run.path / FILE).stat().st_size

@@ -113,6 +113,7 @@ def test_a_system_prompt_and_further_fields_are_options_of_a_player(serve):
     ("given", "sentence"),
     [
         ("low", "`extra_body` is a JSON object"),
+        ('{"a": ' + "[" * 100_000, "`extra_body` is a JSON object"),
         ([1], "`extra_body` is a JSON object"),
         ({"a": {1}}, "`extra_body` is a JSON object"),
         ({"messages": []}, "cannot set messages"),

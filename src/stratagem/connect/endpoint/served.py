@@ -76,7 +76,7 @@ class ServedPlayer:
         turns = [partial(self._turn, asked, place, own) for own in keys]
         if self._has_model:
             return [self._desk.start(partial(_list_calls, turn)) for turn in turns]
-        return [self._threads.start(lambda: [self._run(turn()) for turn in turns])]
+        return [self._threads.start_all([partial(self._answer, turn) for turn in turns])]
 
     def _place(self, asked: ChatRequest) -> SeatPosition | None:
         position = asked.position
@@ -162,9 +162,9 @@ class ServedPlayer:
                 )
         return self.player
 
-    def _run(self, turn: Turn) -> ChatAnswer:
+    def _answer(self, turn: Callable[[], Turn]) -> ChatAnswer:
         """Run a turn in this thread, and the rest of it at the desk if it asks a model."""
-        rest = begin_turn(turn)
+        rest = begin_turn(turn())
         return rest if isinstance(rest, ChatAnswer) else self._desk.start(lambda: rest).result()
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import Future
 from threading import Lock, Thread
 from typing import Any
@@ -20,6 +20,13 @@ class Threads:
 
     def start(self, work: Callable[[], Any]) -> Future[Any]:
         """Start a function; refused where too many are at work."""
+        return self._begin(lambda future: work())
+
+    def start_all(self, works: Sequence[Callable[[], Any]]) -> Future[Any]:
+        """Start functions one after another in one thread; none begins when nobody waits any more."""
+        return self._begin(lambda future: [work() for work in works if not future.cancelled()])
+
+    def _begin(self, work: Callable[[Future[Any]], Any]) -> Future[Any]:
         with self._lock:
             if self._busy >= self._most:
                 raise RefusedRequest(
@@ -30,10 +37,10 @@ class Threads:
         Thread(target=self._run, args=(work, future), name="stratagem-player", daemon=True).start()
         return future
 
-    def _run(self, work: Callable[[], Any], future: Future[Any]) -> None:
+    def _run(self, work: Callable[[Future[Any]], Any], future: Future[Any]) -> None:
         result, error = None, None
         try:
-            result = work()
+            result = work(future)
         except Exception as raised:  # noqa: BLE001 - the fault is told to the caller of this request
             error = raised
         finally:

@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -24,6 +25,8 @@ __all__ = ["LogColumns", "LogFile", "LogFormat", "LogScores", "field_of", "numbe
 LARGEST_LOG = 1 << 30
 """Largest number of bytes of a log that is read line by line, or member by member."""
 LONGEST_LINE = 1 << 24
+MOST_SCORES = 2_000_000
+"""Largest number of scores of a log, with those that it lacks."""
 _HEAD = 1 << 16
 _NO_NUMBERS = {"": None, "nan": None, "null": None, "none": None, "true": 1.0, "false": 0.0}
 """Scores by texts that are no numbers: None is a missing one."""
@@ -47,6 +50,14 @@ class LogScores:
     rows: tuple[ItemScore, ...]
     one_system: bool = True
     """True if the file is a run of one system, so that two files are two systems; False where rows name theirs."""
+
+
+def bound_scores(scores: Iterable[ItemScore], path: Path) -> tuple[ItemScore, ...]:
+    """Return the scores of a log, unless it stands for more than any has: a short one may plan millions of them."""
+    found = tuple(islice(scores, MOST_SCORES + 1))
+    if len(found) > MOST_SCORES:
+        raise BadRecord(f"{path} stands for more than {MOST_SCORES:,} scores: it is not read.")
+    return found
 
 
 class LogFormat(ABC):

@@ -26,6 +26,7 @@ from stratagem.connect.logs.base import (
     LogFile,
     LogFormat,
     LogScores,
+    bound_scores,
     field_of,
     nothing_called,
     number_of,
@@ -59,7 +60,7 @@ class InspectLog(LogFormat):
         try:
             task, model = str(data["eval"]["task"]).rpartition("/")[2], str(data["eval"]["model"])
             samples = list(data.get("samples") or ())
-            rows = tuple(_rows(file.path, data, samples, task, columns))
+            rows = bound_scores(_rows(file.path, data, samples, task, columns), file.path)
         except (KeyError, TypeError, AttributeError) as error:
             raise BadRecord(f"{file.path} is damaged: it has no {error}.") from error
         system = text_of_field(field_of(data["eval"], columns.system)) if columns.system else model

@@ -17,6 +17,7 @@ from stratagem.connect.logs.base import (
     LogFile,
     LogFormat,
     LogScores,
+    bound_scores,
     field_of,
     nothing_called,
     number_of,
@@ -61,8 +62,8 @@ class VerifiersTraces(LogFormat):
         if columns.system and not models:
             raise nothing_called("system", columns.system, _agent_fields(file.first_row), file.path)
         only = next(iter(models)) if len(models) == 1 else file.path.parent.name
-        named = [one._replace(system=one.system or only) for one in _for_all_agents(rows, columns.score or _REWARD)]
-        return LogScores(tuple(named), one_system=len(models) < 2)
+        named = (one._replace(system=one.system or only) for one in _for_all_agents(rows, columns.score or _REWARD))
+        return LogScores(bound_scores(named, file.path), one_system=len(models) < 2)
 
 
 def _for_all_agents(rows: Sequence[ItemScore], name: str) -> Iterator[ItemScore]:

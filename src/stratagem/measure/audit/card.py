@@ -129,7 +129,7 @@ class Card:
 
 
 @dataclass(frozen=True)
-class DrawnGame:
+class DrawnGameRow:
     """Figures of a drawn game, as tables show them."""
 
     game: str
@@ -142,7 +142,7 @@ class DrawnGame:
 
 
 _CARD = TypeAdapter(Card)
-_DRAWN = TypeAdapter(dict[str, list[DrawnGame]])
+_DRAWN = TypeAdapter(dict[str, list[DrawnGameRow]])
 
 
 def _check_types(card: Card) -> None:

@@ -98,6 +98,8 @@ def read_measurement(data: Any) -> Measurement:
         figure = replace(figure, name=present_figure(figure.name), deals=tuple(map(float, figure.deals)))
         for field in _NUMBERS:
             float(getattr(figure, field) or 0.0)
+        if not all(map(math.isfinite, figure.deals)):
+            raise ValueError
         return figure
     except (AttributeError, TypeError, ValueError, OverflowError) as error:
         raise BadRecord(f"This is no figure of a card: {str(data)[:100]!r}.") from error

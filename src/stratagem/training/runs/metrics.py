@@ -10,6 +10,7 @@ import json
 import math
 import os
 import re
+import sys
 from collections.abc import Iterator, Mapping
 from hashlib import blake2b
 from itertools import islice
@@ -183,6 +184,11 @@ def _lines(data: bytes) -> list[bytes]:
     return re.findall(rb"[^\n]*\n|[^\n]+", data)
 
 
+def _is_whole(value: object) -> bool:
+    """Return whether this is a whole number that a float can hold."""
+    return type(value) is int and value.bit_length() < sys.float_info.max_exp
+
+
 def _row(line: bytes) -> dict[str, Any] | None:
     """Parse a line, in which metrics may have their former names; None where it is incomplete."""
     try:
@@ -191,5 +197,5 @@ def _row(line: bytes) -> dict[str, Any] | None:
         return None
     if not line.endswith(b"\n") or not isinstance(row, dict) or type(row.get("step")) is not int:
         return None
-    numbers = all(type(value) in (int, float, type(None)) for value in row.values())
+    numbers = all(type(value) in (float, type(None)) or _is_whole(value) for value in row.values())
     return {present_metric(key): value for key, value in row.items()} if numbers else None

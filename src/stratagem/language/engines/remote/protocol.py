@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from stratagem.base.errors import BadParameter
+from stratagem.base.files import parse_json
 from stratagem.language.engines.base import Request
 from stratagem.language.engines.remote.replies import sound
 from stratagem.language.engines.remote.retries import Failure
@@ -53,7 +54,7 @@ def check(request: Request) -> None:
 def check_extra(extra: object) -> str:
     """Return further fields of a body as JSON; refused where they are none, or replace what the player itself says."""
     try:
-        fields = json.loads(extra) if isinstance(extra, str) else extra
+        fields = parse_json(extra) if isinstance(extra, str) else extra
         text = json.dumps(fields, sort_keys=True)
     except (TypeError, ValueError):
         fields = text = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -156,10 +155,10 @@ def completion_body(model: str, tokens: Ids, sending: Sending, stop: int, salt: 
 def read_completion(body: bytes) -> SendingAnswer:
     """Read the tokens of a completion and the best tokens at each; whatever the input, else a `Failure`."""
     try:
-        (choice,) = json.loads(body)["choices"]
+        (choice,) = parse_json(body)["choices"]
         best = [_by_token(one) for one in choice["logprobs"]["top_logprobs"]]
         return SendingAnswer([int(token) for token in choice["token_ids"]], best)
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         raise Failure(f"answered with no completion by token ids: {quote_start(error_message(body))}") from None
 
 

@@ -6,7 +6,6 @@ report.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +13,7 @@ from itertools import count
 from typing import Any, Protocol, cast
 
 from stratagem.base.errors import StratagemError
+from stratagem.base.files import parse_json
 from stratagem.games.key import Key
 from stratagem.language.decoding.guide_data import GuideReader
 from stratagem.language.decoding.vocabulary import Ids
@@ -27,7 +27,7 @@ from stratagem.language.engines.vllm.report import Entries, drawn_entries, value
 from stratagem.language.engines.vllm.rows import KEY, NOTHING, ReplyRow, Row, ScoreRow, row_numbered
 from stratagem.language.engines.vllm.wire import MOST_FACT, PROTOCOL
 
-_BAD_DATA = (StratagemError, ValueError, KeyError, TypeError, IndexError, RuntimeError, AttributeError)
+_BAD_DATA = (StratagemError, ValueError, ArithmeticError, LookupError, TypeError, RuntimeError, AttributeError)
 """Errors of data that another version, or somebody else, has written."""
 
 
@@ -146,7 +146,7 @@ def check_data(extra: object) -> None:
     text = extra.get(KEY) if isinstance(extra, dict) else None
     if not isinstance(text, str):
         return
-    data = json.loads(text)
+    data = parse_json(text)
     if not isinstance(data, dict) or data.get("protocol") != PROTOCOL:
         raise ValueError(f"this server's Stratagem reads version {PROTOCOL} of the protocol, and not {text[:80]!r}")
 
@@ -169,7 +169,7 @@ class Holder:
 
     def _read(self, text: str) -> Row:
         try:
-            data = json.loads(text)
+            data = parse_json(text)
             kinds = {"hello": self._hello, "reply": self._reply, "score": self._score}
             return kinds[data["row"]](data)
         except _BAD_DATA:
