@@ -1,9 +1,9 @@
 """Audits in Kuhn poker of agents whose exploitability is known exactly, and of models that state nothing.
 
 `python experiments/audit_agents.py RUNS` audits each agent in a folder of its own, goes on where it was stopped, and
-writes docs/results/audit-agents.json. `RUNS/demo` is the run of `make demo`, if it is there. A row that a later sitting
-leaves as it is keeps its commit, and whether its tree had uncommitted changes. Servers are started and ended:
-`transformers serve` by this Python, vLLM by that of `--vllm`, which `make vllm` makes.
+writes docs/results/audit-agents.json. A row that a later sitting leaves as it is keeps its commit, and whether its tree
+had uncommitted changes. Servers are started and ended: `transformers serve` by this Python, vLLM by that of `--vllm`,
+which `make vllm` makes.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ AGENTS = {
     "TightPassive": "TightPassive",
     "tiny": "tiny",
     "tiny-recover": "tiny(mode=recover)",
-    "demo": "run:{folder}/demo",
+    "demo": "zoo:kuhn-demo",
     "smollm2": "smollm2",
     "smollm2-recover": "smollm2(mode=recover, max_new_tokens=32)",
     "smollm2-free": "smollm2(mode=free, max_new_tokens=32)",
@@ -126,11 +126,8 @@ def main() -> None:
     asked = parser.parse_args()
     rows = read_agents(OUT)
     for name in asked.only:
-        player = AGENTS[name].replace("{folder}", str(asked.folder))
-        if player.startswith("run:") and not Path(player.removeprefix("run:")).is_dir():
-            continue
         with behind(name, asked.folder, asked.vllm):
-            rows[name] = audited(name, player, asked.folder / f"audit-{name}", asked.decisions)
+            rows[name] = audited(name, AGENTS[name], asked.folder / f"audit-{name}", asked.decisions)
         print(
             name, rows[name]["exact"], rows[name]["figures"]["kuhn.exploitability"], rows[name]["seconds"], flush=True
         )
