@@ -1,12 +1,14 @@
 """Models of our own without transformers: the same numbers, tokens and texts to the last bit."""
 
 import json
+import random
 import shutil
 import subprocess
 import sys
 
 import pytest
 import torch
+from tokenizers import AddedToken, Tokenizer, normalizers, pre_tokenizers
 
 from stratagem.language.engines.catalogue import Transformers
 from stratagem.language.engines.plain_reader import PlainReader
@@ -17,6 +19,7 @@ from stratagem.language.models.bpe import CHAT
 from stratagem.language.models.load import complete_model, load, load_to_serve
 from stratagem.language.models.reference import BadModel, parse_model
 from stratagem.language.models.standalone import StandaloneLlama
+from stratagem.language.models.standalone_tokenizer import StandaloneTokenizer
 from stratagem.language.models.tiny import tiny_folder
 from stratagem.language.models.tiny_tokenizer import game_texts
 
@@ -87,6 +90,57 @@ def test_tokens_equal_those_of_transformers(tiny):
         assert own.after_reply(text) == tiny.after_reply(text)
         tokens = own.chat(turns, reply=False)
         assert own.decode(tokens) == tiny.decode(tokens)
+
+
+def texts_with_special_tokens():
+    """Texts in which special tokens stand beside each other, broken off, and beside spaces and other alphabets."""
+    rng = random.Random(1)
+    parts = [*"ab 12\n.,é中😀<|>", "  ", "the", "<|us", "<|user|>", "<|end|>", "<|bos|>", "<|pad|>", "<|system|>"]
+    return ["".join(rng.choices(parts, k=rng.randrange(30))) for _ in range(1000)]
+
+
+def test_pieces_between_special_tokens_have_the_tokens_that_they_have_in_the_text():
+    tokenizer = load_to_serve("tiny").tokenizer
+    for text in [*texts_with_special_tokens(), *game_texts()[:50]]:
+        whole = tokenizer.backend_tokenizer.encode(text, add_special_tokens=False).ids
+        assert tokenizer.encode(text, add_special_tokens=False) == whole
+
+
+def test_piece_that_prompts_have_in_common_is_encoded_once():
+    tokenizer = load_to_serve("tiny").tokenizer
+    tokenizer._tokens_of.cache_clear()
+    asked = [[{"role": "system", "content": "Play well."}, {"role": "user", "content": f"Move {n}."}] for n in range(9)]
+    for messages in asked:
+        text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        tokenizer.encode(text, add_special_tokens=False)
+    special, nothing = ("bos", "system", "user", "end", "assistant"), 1
+    assert tokenizer._tokens_of.cache_info().misses == 9 + 1 + len(special) + nothing
+
+
+@pytest.mark.parametrize(
+    ("token", "steps", "normalizer"),
+    [
+        (AddedToken("<x>", special=True, lstrip=True), [], None),
+        (AddedToken("<x>", special=True, rstrip=True), [], None),
+        (AddedToken("<x>", special=True, single_word=True), [], None),
+        (AddedToken("<x>", special=False), [], None),
+        (AddedToken("<x>", special=True), [], normalizers.Prepend("a")),
+        (AddedToken("<x>", special=True), [pre_tokenizers.ByteLevel(add_prefix_space=True)], None),
+        (AddedToken("<x>", special=True), [pre_tokenizers.Metaspace(prepend_scheme="first")], None),
+    ],
+    ids=["space before", "space after", "whole words", "no special token", "prefix", "prefix space", "metaspace"],
+)
+def test_text_is_encoded_as_a_whole_where_a_piece_depends_on_what_is_around_it(token, steps, normalizer):
+    core = Tokenizer.from_str(load_to_serve("tiny").tokenizer.backend_tokenizer.to_str())
+    assert StandaloneTokenizer(core, "<|eos|>")._cut is not None
+    core.add_tokens([token])
+    if steps:
+        core.pre_tokenizer = pre_tokenizers.Sequence(steps)
+    if normalizer is not None:
+        core.normalizer = normalizer
+    tokenizer, text = StandaloneTokenizer(core, "<|eos|>"), "Play <x> well.<|end|>Play<x>well."
+    assert tokenizer._cut is None
+    assert tokenizer.encode(text, add_special_tokens=False) == core.encode(text, add_special_tokens=False).ids
 
 
 def test_chat_refuses_roles_as_the_template_does(tiny):
