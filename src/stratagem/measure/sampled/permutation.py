@@ -139,7 +139,8 @@ def _rows(replies: Sequence[int], generator: np.random.Generator, rounds: int) -
 
 def _distance(rows: NDArray[np.int64], cut: int, power: int = 1) -> Floats:
     """Return the sum of differences of frequencies on both sides of a cut, to a power, times the number of replies."""
-    return _distances(rows, [cut], power)[0]
+    result: Floats = _distances(rows, [cut], power)[0]
+    return result
 
 
 def _distances(rows: NDArray[np.int64], cuts: Sequence[int], power: int = 1) -> Floats:
