@@ -106,15 +106,26 @@ def test_pieces_between_special_tokens_have_the_tokens_that_they_have_in_the_tex
         assert tokenizer.encode(text, add_special_tokens=False) == whole
 
 
+class CountingTokenizer:
+    """Backend of a tokenizer that notes what it encodes."""
+
+    def __init__(self, core):
+        self.core, self.encoded = core, []
+
+    def encode(self, text, **options):
+        self.encoded.append(text)
+        return self.core.encode(text, **options)
+
+
 def test_piece_that_prompts_have_in_common_is_encoded_once():
     tokenizer = load_to_serve("tiny").tokenizer
-    tokenizer._tokens_of.cache_clear()
+    counting = tokenizer.backend_tokenizer = CountingTokenizer(tokenizer.backend_tokenizer)
     asked = [[{"role": "system", "content": "Play well."}, {"role": "user", "content": f"Move {n}."}] for n in range(9)]
     for messages in asked:
         text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
         tokenizer.encode(text, add_special_tokens=False)
-    special, nothing = ("bos", "system", "user", "end", "assistant"), 1
-    assert tokenizer._tokens_of.cache_info().misses == 9 + 1 + len(special) + nothing
+    assert len(counting.encoded) == len({*counting.encoded})
+    assert {"Play well.", *(f"Move {n}." for n in range(9))} <= {*counting.encoded}
 
 
 @pytest.mark.parametrize(
@@ -132,14 +143,12 @@ def test_piece_that_prompts_have_in_common_is_encoded_once():
 )
 def test_text_is_encoded_as_a_whole_where_a_piece_depends_on_what_is_around_it(token, steps, normalizer):
     core = Tokenizer.from_str(load_to_serve("tiny").tokenizer.backend_tokenizer.to_str())
-    assert StandaloneTokenizer(core, "<|eos|>")._cut is not None
     core.add_tokens([token])
     if steps:
         core.pre_tokenizer = pre_tokenizers.Sequence(steps)
     if normalizer is not None:
         core.normalizer = normalizer
-    tokenizer, text = StandaloneTokenizer(core, "<|eos|>"), "Play <x> well.<|end|>Play<x>well."
-    assert tokenizer._cut is None
+    tokenizer, text = StandaloneTokenizer(core, "<|eos|>"), "Play <x> well.<|end|><x>Play<x>well.<|end|>"
     assert tokenizer.encode(text, add_special_tokens=False) == core.encode(text, add_special_tokens=False).ids
 
 

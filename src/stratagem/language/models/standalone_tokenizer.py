@@ -55,7 +55,7 @@ class StandaloneTokenizer:
         """Return the tokens of a text."""
         if add_special_tokens or self._cut is None:
             return list(self.backend_tokenizer.encode(text, add_special_tokens=add_special_tokens).ids)
-        return [token for piece in self._cut.split(text) for token in self._tokens_of(piece)]
+        return [token for piece in self._cut.split(text) if piece for token in self._tokens_of(piece)]
 
     def _encode(self, piece: str) -> tuple[int, ...]:
         return tuple(self.backend_tokenizer.encode(piece, add_special_tokens=False).ids)
@@ -73,9 +73,8 @@ def _pattern_of_cuts(core: Tokenizer) -> re.Pattern[str] | None:
     if not added or not plain or core.normalizer is not None or core.pre_tokenizer is None:
         return None
     steps = json.loads(core.pre_tokenizer.__getstate__())
-    for step in steps.get("pretokenizers", [steps]):
-        if step["type"] not in ("Split", "ByteLevel") or step.get("add_prefix_space"):
-            return None
+    if not {step["type"] for step in steps.get("pretokenizers", [steps])} <= {"Split", "ByteLevel"}:
+        return None
     words = sorted((one.content for one in added), key=len, reverse=True)  # the longest counts where several begin
     return re.compile(f"({'|'.join(map(re.escape, words))})")
 
