@@ -8,7 +8,7 @@ import sys
 
 import pytest
 import torch
-from tokenizers import AddedToken, Tokenizer, normalizers, pre_tokenizers
+from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
 
 from stratagem.language.engines.catalogue import Transformers
 from stratagem.language.engines.plain_reader import PlainReader
@@ -137,9 +137,8 @@ def test_piece_that_prompts_have_in_common_is_encoded_once():
         (AddedToken("<x>", special=False), [], None),
         (AddedToken("<x>", special=True), [], normalizers.Prepend("a")),
         (AddedToken("<x>", special=True), [pre_tokenizers.ByteLevel(add_prefix_space=True)], None),
-        (AddedToken("<x>", special=True), [pre_tokenizers.Metaspace(prepend_scheme="first")], None),
     ],
-    ids=["space before", "space after", "whole words", "no special token", "prefix", "prefix space", "metaspace"],
+    ids=["space before", "space after", "whole words", "no special token", "prefix", "prefix space"],
 )
 def test_text_is_encoded_as_a_whole_where_a_piece_depends_on_what_is_around_it(token, steps, normalizer):
     core = Tokenizer.from_str(load_to_serve("tiny").tokenizer.backend_tokenizer.to_str())
@@ -150,6 +149,13 @@ def test_text_is_encoded_as_a_whole_where_a_piece_depends_on_what_is_around_it(t
         core.normalizer = normalizer
     tokenizer, text = StandaloneTokenizer(core, "<|eos|>"), "Play <x> well.<|end|><x>Play<x>well.<|end|>"
     assert tokenizer.encode(text, add_special_tokens=False) == core.encode(text, add_special_tokens=False).ids
+
+
+def test_text_is_encoded_as_a_whole_where_its_beginning_differs_from_that_of_a_piece():
+    core = Tokenizer(models.WordLevel({"<x>": 0, "▁a": 1, "a": 2, "?": 3}, unk_token="?"))
+    core.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first")
+    core.add_special_tokens([AddedToken("<x>", special=True, normalized=False)])
+    assert StandaloneTokenizer(core, "<x>").encode("a<x>a", add_special_tokens=False) == [1, 0, 2]
 
 
 def test_chat_refuses_roles_as_the_template_does(tiny):
