@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from stratagem.games import Key
-from stratagem.measure.sampled.permutation import _distances, dependence_p, differ, find_change, follow
+from stratagem.measure.sampled.permutation import dependence_p, differ, distances_of_cuts, find_change, follow
 
 
 def drawn(seed, shares, size):
@@ -120,4 +120,6 @@ def test_distances_of_several_cuts_equal_those_of_each_to_the_last_bit(size, pow
     rng = np.random.default_rng(size)
     rows = rng.permuted(np.tile(rng.integers(-1, 3, size), (40, 1)), axis=1)
     cuts = [0, 1, max(1, size // 3), max(0, size - 1), size]
-    assert _distances(rows, cuts, power).tolist() == [distance_of_one_cut(rows, cut, power).tolist() for cut in cuts]
+    assert distances_of_cuts(rows, cuts, power).tolist() == [
+        distance_of_one_cut(rows, cut, power).tolist() for cut in cuts
+    ]

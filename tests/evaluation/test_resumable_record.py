@@ -169,24 +169,32 @@ def test_finished_episodes_are_written_after_some_seconds_and_before_a_wait(tmp_
 
 
 @pytest.mark.parametrize(("seconds", "early", "late"), [(0.001, 0.1, 0.3), (0.025, 0.9, 1.1), (60.0, 4.9, 5.1)])
-def test_pause_before_a_wait_grows_with_the_time_of_a_writing(tmp_path, clock, monkeypatch, seconds, early, late):
+def test_pause_before_a_wait_grows_with_the_time_of_a_writing(
+    tmp_path, playing, clock, monkeypatch, seconds, early, late
+):
     """Small files of a local model's replies would take a tenth of an audit; a kill loses some seconds at most."""
-    first, *others = ResumableRecord().play(setups(), Dispatcher()).values()
-    record, written = ResumableRecord(tmp_path, SETTINGS), []
+    tables, written, seen = setups(), [], []
+    first, second, *_ = episodes = list(ResumableRecord().play(tables, Dispatcher()).values())
 
-    def write_slowly(folder, number, episodes):
-        written.append(len(episodes))
+    def write_slowly(folder, number, some):
+        written.append(len(some))
         clock[0] += seconds
 
+    def wait(pause):
+        def step(queue):
+            clock[0] += pause
+            queue.poll()
+            seen.append(len(written))
+
+        return step
+
     monkeypatch.setattr("stratagem.playing.store.write_shard", write_slowly)
-    record._take(first)
-    record.flush()
-    for episode, waited in zip(others, (early, late), strict=False):
-        record._take(episode)
-        clock[0] += waited if waited == early else late - early
-        record._flush_after(record._pause)
-        assert written == ([1] if waited == early else [1, 2])
+    playing(first, wait(0.3), second, wait(early), wait(late - early))
+    record = ResumableRecord(tmp_path, SETTINGS)
+    record.finished |= {episode.id: episode for episode in episodes[2:]}
+    record.play(tables, SimpleNamespace(submit=None, cancel=None, poll=list))
     record.close()
+    assert seen == [1, 1, 2]
 
 
 def test_outcomes_of_an_earlier_session_are_counted_once(tmp_path, monkeypatch):

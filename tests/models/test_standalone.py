@@ -1,12 +1,14 @@
 """Models of our own without transformers: the same numbers, tokens and texts to the last bit."""
 
 import json
+import random
 import shutil
 import subprocess
 import sys
 
 import pytest
 import torch
+from tokenizers import AddedToken, Tokenizer, models, normalizers, pre_tokenizers
 
 from stratagem.language.engines.catalogue import Transformers
 from stratagem.language.engines.plain_reader import PlainReader
@@ -17,6 +19,7 @@ from stratagem.language.models.bpe import CHAT
 from stratagem.language.models.load import complete_model, load, load_to_serve
 from stratagem.language.models.reference import BadModel, parse_model
 from stratagem.language.models.standalone import StandaloneLlama
+from stratagem.language.models.standalone_tokenizer import StandaloneTokenizer
 from stratagem.language.models.tiny import tiny_folder
 from stratagem.language.models.tiny_tokenizer import game_texts
 
@@ -87,6 +90,72 @@ def test_tokens_equal_those_of_transformers(tiny):
         assert own.after_reply(text) == tiny.after_reply(text)
         tokens = own.chat(turns, reply=False)
         assert own.decode(tokens) == tiny.decode(tokens)
+
+
+def texts_with_special_tokens():
+    """Texts in which special tokens stand beside each other, broken off, and beside spaces and other alphabets."""
+    rng = random.Random(1)
+    parts = [*"ab 12\n.,é中😀<|>", "  ", "the", "<|us", "<|user|>", "<|end|>", "<|bos|>", "<|pad|>", "<|system|>"]
+    return ["".join(rng.choices(parts, k=rng.randrange(30))) for _ in range(1000)]
+
+
+def test_pieces_between_special_tokens_have_the_tokens_that_they_have_in_the_text():
+    tokenizer = load_to_serve("tiny").tokenizer
+    for text in [*texts_with_special_tokens(), *game_texts()[:50]]:
+        whole = tokenizer.backend_tokenizer.encode(text, add_special_tokens=False).ids
+        assert tokenizer.encode(text, add_special_tokens=False) == whole
+
+
+class CountingTokenizer:
+    """Backend of a tokenizer that notes what it encodes."""
+
+    def __init__(self, core):
+        self.core, self.encoded = core, []
+
+    def encode(self, text, **options):
+        self.encoded.append(text)
+        return self.core.encode(text, **options)
+
+
+def test_piece_that_prompts_have_in_common_is_encoded_once():
+    tokenizer = load_to_serve("tiny").tokenizer
+    counting = tokenizer.backend_tokenizer = CountingTokenizer(tokenizer.backend_tokenizer)
+    asked = [[{"role": "system", "content": "Play well."}, {"role": "user", "content": f"Move {n}."}] for n in range(9)]
+    for messages in asked:
+        text = tokenizer.apply_chat_template(messages, tokenize=False, add_generation_prompt=True)
+        tokenizer.encode(text, add_special_tokens=False)
+    assert len(counting.encoded) == len({*counting.encoded})
+    assert {"Play well.", *(f"Move {n}." for n in range(9))} <= {*counting.encoded}
+
+
+@pytest.mark.parametrize(
+    ("token", "steps", "normalizer"),
+    [
+        (AddedToken("<x>", special=True, lstrip=True), [], None),
+        (AddedToken("<x>", special=True, rstrip=True), [], None),
+        (AddedToken("<x>", special=True, single_word=True), [], None),
+        (AddedToken("<x>", special=False), [], None),
+        (AddedToken("<x>", special=True), [], normalizers.Prepend("a")),
+        (AddedToken("<x>", special=True), [pre_tokenizers.ByteLevel(add_prefix_space=True)], None),
+    ],
+    ids=["space before", "space after", "whole words", "no special token", "prefix", "prefix space"],
+)
+def test_text_is_encoded_as_a_whole_where_a_piece_depends_on_what_is_around_it(token, steps, normalizer):
+    core = Tokenizer.from_str(load_to_serve("tiny").tokenizer.backend_tokenizer.to_str())
+    core.add_tokens([token])
+    if steps:
+        core.pre_tokenizer = pre_tokenizers.Sequence(steps)
+    if normalizer is not None:
+        core.normalizer = normalizer
+    tokenizer, text = StandaloneTokenizer(core, "<|eos|>"), "Play <x> well.<|end|><x>Play<x>well.<|end|>"
+    assert tokenizer.encode(text, add_special_tokens=False) == core.encode(text, add_special_tokens=False).ids
+
+
+def test_text_is_encoded_as_a_whole_where_its_beginning_differs_from_that_of_a_piece():
+    core = Tokenizer(models.WordLevel({"<x>": 0, "▁a": 1, "a": 2, "?": 3}, unk_token="?"))
+    core.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first")
+    core.add_special_tokens([AddedToken("<x>", special=True, normalized=False)])
+    assert StandaloneTokenizer(core, "<x>").encode("a<x>a", add_special_tokens=False) == [1, 0, 2]
 
 
 def test_chat_refuses_roles_as_the_template_does(tiny):

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,8 @@ _CLASSES = ("TokenizersBackend", "PreTrainedTokenizerFast")
 _NAMED = ("bos_token", "eos_token", "pad_token")
 _WITHOUT_EFFECT = {"backend", "is_local", "local_files_only", "model_max_length", "padding_side"}
 _KNOWN = {*_NAMED, *_WITHOUT_EFFECT, "clean_up_tokenization_spaces", "extra_special_tokens", "tokenizer_class"}
+_PIECES = 4096
+"""Number of pieces of texts whose tokens are kept: prompts of a game have their first message in common."""
 
 
 class StandaloneTokenizer:
@@ -31,6 +36,9 @@ class StandaloneTokenizer:
         self.eos_token = end
         self.eos_token_id = core.token_to_id(end)
         self.added_tokens_decoder: Mapping[int, Any] = core.get_added_tokens_decoder()
+        self._cut = _pattern_of_cuts(core)
+        """Pattern of the special tokens, between which pieces are encoded by themselves; None where they are not."""
+        self._tokens_of = lru_cache(maxsize=_PIECES)(self._encode)
 
     def __len__(self) -> int:
         """Return the number of tokens."""
@@ -45,12 +53,30 @@ class StandaloneTokenizer:
 
     def encode(self, text: str, *, add_special_tokens: bool) -> list[int]:
         """Return the tokens of a text."""
-        return list(self.backend_tokenizer.encode(text, add_special_tokens=add_special_tokens).ids)
+        if add_special_tokens or self._cut is None:
+            return list(self.backend_tokenizer.encode(text, add_special_tokens=add_special_tokens).ids)
+        return [token for piece in self._cut.split(text) if piece for token in self._tokens_of(piece)]
+
+    def _encode(self, piece: str) -> tuple[int, ...]:
+        return tuple(self.backend_tokenizer.encode(piece, add_special_tokens=False).ids)
 
     def decode(self, tokens: Sequence[int], *, skip_special_tokens: bool, clean_up_tokenization_spaces: bool) -> str:
         """Return the text of tokens; `clean_up_tokenization_spaces` is False."""
         assert not clean_up_tokenization_spaces
         return str(self.backend_tokenizer.decode(list(tokens), skip_special_tokens=skip_special_tokens))
+
+
+def _pattern_of_cuts(core: Tokenizer) -> re.Pattern[str] | None:
+    """Return the pattern of the special tokens; None where a piece between two may depend on what is around it."""
+    added = list(core.get_added_tokens_decoder().values())
+    plain = all(one.special and not (one.normalized or one.lstrip or one.rstrip or one.single_word) for one in added)
+    if not added or not plain or core.normalizer is not None or core.pre_tokenizer is None:
+        return None
+    steps = json.loads(core.pre_tokenizer.__getstate__())
+    if not {step["type"] for step in steps.get("pretokenizers", [steps])} <= {"Split", "ByteLevel"}:
+        return None
+    words = sorted((one.content for one in added), key=len, reverse=True)  # the longest counts where several begin
+    return re.compile(f"({'|'.join(map(re.escape, words))})")
 
 
 def read_tokenizer(folder: Path) -> StandaloneTokenizer | None:

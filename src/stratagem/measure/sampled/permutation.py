@@ -49,7 +49,7 @@ def find_change(replies: Replies, key: Key, rounds: int = _ROUNDS) -> Permutatio
     for row in replies:
         one = _rows(row, generator, rounds)
         cuts = [max(1, round(share * len(row))) for share in _SHARES]
-        squares = _distances(one, cuts, power=2)
+        squares = distances_of_cuts(one, cuts, power=2)
         every += squares
         parts.append(squares[:, 0] - squares[:, 1:].mean(axis=1))
         apart += np.array([_distance(one[:1], cut)[0] / 2 for cut in cuts])
@@ -139,11 +139,15 @@ def _rows(replies: Sequence[int], generator: np.random.Generator, rounds: int) -
 
 def _distance(rows: NDArray[np.int64], cut: int, power: int = 1) -> Floats:
     """Return the sum of differences of frequencies on both sides of a cut, to a power, times the number of replies."""
-    return _distances(rows, [cut], power)[0]
+    result: Floats = distances_of_cuts(rows, [cut], power)[0]
+    return result
 
 
-def _distances(rows: NDArray[np.int64], cuts: Sequence[int], power: int = 1) -> Floats:
-    """Return the same for several cuts, a row each; counts are whole numbers, so a product of matrices is exact."""
+def distances_of_cuts(rows: NDArray[np.int64], cuts: Sequence[int], power: int = 1) -> Floats:
+    """Return the differences of frequencies of `_distance` for several cuts, a row each.
+
+    Counts are whole numbers, so a product of matrices is exact.
+    """
     size = rows.shape[1]
     inside = np.array([0 < cut < size for cut in cuts])
     early = np.where(inside, cuts, 1)
