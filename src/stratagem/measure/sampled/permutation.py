@@ -49,10 +49,10 @@ def find_change(replies: Replies, key: Key, rounds: int = _ROUNDS) -> Permutatio
     for row in replies:
         one = _rows(row, generator, rounds)
         cuts = [max(1, round(share * len(row))) for share in _SHARES]
-        squares = np.array([_distance(one, cut, power=2) for cut in cuts])
+        squares = _distances(one, cuts, power=2)
         every += squares
         parts.append(squares[:, 0] - squares[:, 1:].mean(axis=1))
-        apart += np.array([_distance(one[:1], cut)[0] / 2 for cut in cuts])
+        apart += _distances(one[:1], cuts)[:, 0] / 2
     spread = every[:, 1:].std(axis=1, keepdims=True)
     scores = (every - every[:, 1:].mean(axis=1, keepdims=True)) / np.where(spread == 0.0, 1.0, spread)
     best = int(np.argmax(scores[:, 0]))
@@ -117,11 +117,11 @@ def differ(first: Replies, second: Replies, key: Key, rounds: int = _ROUNDS) -> 
     drawn, parts, apart, total = np.zeros(1 + rounds), [], 0.0, 0
     for one, other in zip(first, second, strict=True):
         rows = _rows([*one, *other], generator, rounds)
-        squares = _distance(rows, len(one), power=2) * len(one) * len(other) / max(1, rows.shape[1]) ** 2
+        squares = _distances(rows, [len(one)], power=2)[0] * len(one) * len(other) / max(1, rows.shape[1]) ** 2
         drawn += squares
         parts.append(float(squares[0] - squares[1:].mean()))
         if one and other:
-            apart += float(_distance(rows[:1], len(one))[0]) / 2
+            apart += float(_distances(rows[:1], [len(one)])[0, 0]) / 2
             total += rows.shape[1]
     return PermutationTest(apart / max(1, total), _p(drawn[0], drawn[1:]), int(np.argmax(parts)))
 
@@ -137,15 +137,22 @@ def _rows(replies: Sequence[int], generator: np.random.Generator, rounds: int) -
     return np.vstack([row, generator.permuted(np.tile(row, (rounds, 1)), axis=1)])
 
 
-def _distance(rows: NDArray[np.int64], cut: int, power: int = 1) -> Floats:
-    """Return the sum of differences of frequencies on both sides of a cut, to a power, times the number of replies."""
+def _distances(rows: NDArray[np.int64], cuts: Sequence[int], power: int = 1) -> Floats:
+    """Return the sums of differences of frequencies on both sides, to a power, times the number of replies.
+
+    There is a line for each cut, with a number for each row. The rows are orders of the same replies.
+    """
     size = rows.shape[1]
-    if not 0 < cut < size:
-        return np.zeros(len(rows))
-    total: Floats = np.zeros(len(rows))
+    total: Floats = np.zeros((len(cuts), len(rows)))
+    valid = [place for place, cut in enumerate(cuts) if 0 < cut < size]
+    sizes = np.array([cuts[place] for place in valid])[:, None]
+    if not valid:
+        return total
+    before = (np.arange(size) < sizes).astype(np.float64)
     for action in np.unique(rows[0]):
-        hits = rows == action
-        total += np.abs(hits[:, :cut].mean(axis=1) - hits[:, cut:].mean(axis=1)) ** power
+        hits = (rows == action).astype(np.float64)
+        early = before @ hits.T  # counts, which a product has without rounding and faster than a mean of each side
+        total[valid] += np.abs(early / sizes - (hits[0].sum() - early) / (size - sizes)) ** power
     result: Floats = size * total
     return result
 
