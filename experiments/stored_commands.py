@@ -47,11 +47,14 @@ class StoredCommand:
 
 def stored_commands(data: object) -> Iterator[str]:
     """Yield every command of training in the data of a result."""
-    if isinstance(data, str) and data.startswith(_TRAIN):
-        yield data
-    elif isinstance(data, Mapping | list):
-        for value in data.values() if isinstance(data, Mapping) else data:
-            yield from stored_commands(value)
+    waiting = [data]
+    while waiting:  # half a million numbers, each of which a call would make dear
+        value = waiting.pop()
+        if isinstance(value, str):
+            if value.startswith(_TRAIN):
+                yield value
+        elif isinstance(value, dict | list):
+            waiting.extend(reversed(value.values() if isinstance(value, dict) else value))
 
 
 def read_command(command: str) -> StoredCommand:

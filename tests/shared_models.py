@@ -1,14 +1,15 @@
 """The built-in models of the tests: each is loaded once in a process, and what asks for it is given a copy.
 
-What is found out about a model by a probe is found out once, too, for each state of its weights. And demonstrators play
-their games once: hundreds of episodes, of which a test takes some dozen decisions.
+What a probe finds out is found out once, too: a way to read that agreed is taken for all models of the same modules,
+whatever their weights. And demonstrators play their games once: hundreds of episodes, of which a test takes some dozen
+decisions.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Hashable
-from copy import deepcopy
+from copy import copy, deepcopy
 from functools import wraps
 from pathlib import Path
 from types import FunctionType
@@ -19,6 +20,7 @@ HOOKS = ("_forward_hooks", "_forward_pre_hooks")
 """Attributes of torch's modules with functions that change what a pass gives."""
 SETS = 12
 """Number of sets of demonstrations that are kept."""
+REFUSED = "refused"
 PROBES: dict[Hashable, Any] = {}
 """Results of probes; a test that changes how a model is read takes another dictionary."""
 
@@ -66,14 +68,21 @@ def copied(load: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def once_a_folder(read: Callable[[Path], Any]) -> Callable[[Path], Any]:
-    """Return a function that reads something of a model once for each state of its files, and then copies it."""
+    """Return a function that reads a tokenizer or a digest once for each state of a model's files; then it copies it.
+
+    Copies have settings of their own; the fast backend, which nobody changes and is dear to copy, is the same.
+    """
     kept: dict[Hashable, Any] = {}
 
     @wraps(read)
     def read_once(folder: Path) -> Any:
         if (key := files_of(folder)) not in kept:
             kept[key] = read(folder)
-        return deepcopy(kept[key])
+        own = copy(kept[key])
+        for name, value in getattr(own, "__dict__", {}).items():
+            if isinstance(value, dict | list):
+                setattr(own, name, deepcopy(value))
+        return own
 
     return read_once
 
@@ -84,33 +93,52 @@ def files_of(folder: Path) -> Hashable:
 
 
 def probed_reader(probe: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that probes a reader once for each state of a model, and then makes one without a probe."""
+    """Return a function that probes a reader once for each structure of a model, and then makes one without a probe."""
     from stratagem.language.engines.reader import SharingReader
 
     @wraps(probe)
     def probe_reader(lm: Any, attention: Any, budget: int, packed_mib: int, *, graphs: bool) -> Any:
-        key = (state_of(lm.model), repr(attention), packed_mib > 0, graphs)
-        if key in PROBES:
-            return SharingReader(lm, attention, budget, packed_mib, graphs=graphs), PROBES[key]
-        reader, PROBES[key] = probe(lm, attention, budget, packed_mib, graphs=graphs)
-        return reader, PROBES[key]
+        way = (repr(attention), packed_mib > 0, graphs)
+        known = _known(structure := structure_of(lm.model), lm.model, way)
+        if known is not None:
+            return SharingReader(lm, attention, budget, packed_mib, graphs=graphs), known
+        reader, result = probe(lm, attention, budget, packed_mib, graphs=graphs)
+        _keep(structure, lm.model, way, result)
+        return reader, result
 
     return probe_reader
 
 
 def compared(compare: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a method that compares a way to read a pack once for each state of a model, which no probe outlives."""
+    """Return a method that compares a way to read a pack once for each structure of a model."""
 
     @wraps(compare)
     def compare_once(probe: Any, reads: Callable[..., Any], decoder: Any) -> Any:
-        if "state" not in vars(probe):
-            probe.state = state_of(probe.lm.model)
-        key = (probe.state, repr(probe.attention), reads, type(decoder), decoder.checkpointing)
-        if key not in PROBES:
-            PROBES[key] = compare(probe, reads, decoder)
-        return PROBES[key]
+        if "structure" not in vars(probe):
+            probe.structure = structure_of(probe.lm.model)
+        way = (repr(probe.attention), reads, type(decoder), decoder.checkpointing)
+        known = _known(probe.structure, probe.lm.model, way)
+        if known is None:
+            known = compare(probe, reads, decoder)
+            _keep(probe.structure, probe.lm.model, way, known)
+        return known
 
     return compare_once
+
+
+def _known(structure: Hashable, model: Any, way: Hashable) -> Any:
+    """Return the result of a probe: that of any model of the structure if it agreed, else of one with these weights."""
+    if (agreed := PROBES.get((structure, way))) is not None or not PROBES.get((REFUSED, structure, way)):
+        return agreed
+    return PROBES.get((structure, weights_of(model), way))
+
+
+def _keep(structure: Hashable, model: Any, way: Hashable, result: Any) -> None:
+    if getattr(result, "agrees", False):
+        PROBES[structure, way] = result
+    else:  # odd weights may be the reason
+        PROBES[REFUSED, structure, way] = True
+        PROBES[structure, weights_of(model), way] = result
 
 
 def played_once(play: Callable[..., Any]) -> Callable[..., Any]:
@@ -132,10 +160,8 @@ def played_once(play: Callable[..., Any]) -> Callable[..., Any]:
     return play_once
 
 
-def state_of(model: Any) -> Hashable:
-    """Return what the outputs of a model follow from: its modules, what was changed on them, and its weights."""
-    import torch
-
+def structure_of(model: Any) -> Hashable:
+    """Return what a way to read a model may depend on: its modules, what was changed on them, and its settings."""
     layers = [
         (
             name,
@@ -143,12 +169,19 @@ def state_of(model: Any) -> Hashable:
             known["training"],
             known.get("forward"),
             *(hook for hooks in HOOKS for hook in known[hooks].values()),
+            *((weight.shape, weight.dtype) for weight in known["_parameters"].values() if weight is not None),
             str(known.get("_active_adapter", "")),
             str(known.get("scaling", "")),
         )
         for name, module in model.named_modules()
         for known in [vars(module)]
     ]
+    return (*layers, str(model.device), repr(vars(model.config)))  # as JSON it takes longer than all before
+
+
+def weights_of(model: Any) -> Hashable:
+    """Return sums of the weights of a model."""
+    import torch
+
     with torch.no_grad():
-        weights = [float(weight.double().sum()) for weight in (*model.parameters(), *model.buffers())]
-    return (*layers, *weights, repr(vars(model.config)))  # as JSON it takes longer than all before
+        return tuple(float(weight.double().sum()) for weight in (*model.parameters(), *model.buffers()))

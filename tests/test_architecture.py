@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from tested_with_vllm import statements
+
 SRC = Path(__file__).parent.parent / "src" / "stratagem"
 LAYERS = (
     "base.errors",
@@ -100,15 +102,8 @@ def layer_of(path):
 @cache
 def nodes(source):
     """Imports and classes of a file, wherever in it: every file is asked for in several tests."""
-    kinds, found, waiting = ast.Import | ast.ImportFrom | ast.ClassDef, [], [ast.parse(source)]
-    while waiting:  # expressions hold neither, and are most of a file
-        node = waiting.pop()
-        if isinstance(node, kinds):
-            found.append(node)
-        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
-            if isinstance(inner := getattr(node, block, None), list):
-                waiting.extend(inner)
-    return found
+    kinds = ast.Import | ast.ImportFrom | ast.ClassDef
+    return [node for node in statements(source) if isinstance(node, kinds)]
 
 
 @cache

