@@ -1,10 +1,12 @@
 """Models of our own without transformers: the same numbers, tokens and texts to the last bit."""
 
 import json
+import pickle
 import random
 import shutil
 import subprocess
 import sys
+from copy import deepcopy
 
 import pytest
 import torch
@@ -14,6 +16,7 @@ from stratagem.language.engines.catalogue import Transformers
 from stratagem.language.engines.plain_reader import PlainReader
 from stratagem.language.engines.reader import AdapterText
 from stratagem.language.models import load as loading
+from stratagem.language.models import standalone_tokenizer
 from stratagem.language.models.adapters import add_adapter, save_adapter
 from stratagem.language.models.bpe import CHAT
 from stratagem.language.models.load import complete_model, load, load_to_serve
@@ -126,6 +129,23 @@ def test_piece_that_prompts_have_in_common_is_encoded_once():
         tokenizer.encode(text, add_special_tokens=False)
     assert len(counting.encoded) == len({*counting.encoded})
     assert {"Play well.", *(f"Move {n}." for n in range(9))} <= {*counting.encoded}
+
+
+def test_kept_pieces_have_a_limit_of_characters_and_tokens(monkeypatch):
+    monkeypatch.setattr(standalone_tokenizer, "_ROOM", 1000)
+    tokenizer = load_to_serve("tiny").tokenizer
+    counting = tokenizer.backend_tokenizer = CountingTokenizer(tokenizer.backend_tokenizer)
+    for text in ("a", "b" * 5000, "a", *(f"{n} " * 30 for n in range(50)), "a"):
+        assert tokenizer.encode(text, add_special_tokens=False) == counting.core.encode(text).ids
+    assert counting.encoded.count("a") == 2, "many pieces empty the store, and one without room does not"
+    assert 0 < sum(len(piece) + len(tokens) for piece, tokens in tokenizer._kept.items()) <= 1000
+
+
+def test_tokenizer_can_be_pickled_and_copied():
+    tokenizer = load_to_serve("tiny").tokenizer
+    tokens = tokenizer.encode("<|bos|>Play well.", add_special_tokens=False)
+    for other in (pickle.loads(pickle.dumps(tokenizer)), deepcopy(tokenizer)):
+        assert other.encode("<|bos|>Play well.", add_special_tokens=False) == tokens
 
 
 @pytest.mark.parametrize(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from array import array
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,10 @@ _CLASSES = ("TokenizersBackend", "PreTrainedTokenizerFast")
 _NAMED = ("bos_token", "eos_token", "pad_token")
 _WITHOUT_EFFECT = {"backend", "is_local", "local_files_only", "model_max_length", "padding_side"}
 _KNOWN = {*_NAMED, *_WITHOUT_EFFECT, "clean_up_tokenization_spaces", "extra_special_tokens", "tokenizer_class"}
-_PIECES = 4096
-"""Number of pieces of texts whose tokens are kept: prompts of a game have their first message in common."""
+_ROOM = 4_000_000
+"""Number of characters and tokens that are kept of pieces of texts: prompts of a game have their first in common."""
+_ENTRY = 100
+"""The same of a kept piece beside its characters and tokens, about."""
 
 
 class StandaloneTokenizer:
@@ -38,7 +40,8 @@ class StandaloneTokenizer:
         self.added_tokens_decoder: Mapping[int, Any] = core.get_added_tokens_decoder()
         self._cut = _pattern_of_cuts(core)
         """Pattern of the special tokens, between which pieces are encoded by themselves; None where they are not."""
-        self._tokens_of = lru_cache(maxsize=_PIECES)(self._encode)
+        self._kept: dict[str, array[int]] = {}
+        self._used = 0
 
     def __len__(self) -> int:
         """Return the number of tokens."""
@@ -57,8 +60,17 @@ class StandaloneTokenizer:
             return list(self.backend_tokenizer.encode(text, add_special_tokens=add_special_tokens).ids)
         return [token for piece in self._cut.split(text) if piece for token in self._tokens_of(piece)]
 
-    def _encode(self, piece: str) -> tuple[int, ...]:
-        return tuple(self.backend_tokenizer.encode(piece, add_special_tokens=False).ids)
+    def _tokens_of(self, piece: str) -> array[int]:
+        """Return the tokens of a piece, kept from before; a full store is emptied, and soon has what is common."""
+        if (known := self._kept.get(piece)) is None:
+            known = array("I", self.backend_tokenizer.encode(piece, add_special_tokens=False).ids)
+            size = len(piece) + len(known) + _ENTRY
+            if size <= _ROOM:  # a client of a server may send larger ones
+                if self._used + size > _ROOM:
+                    self._kept, self._used = {}, 0
+                self._kept[piece] = known
+                self._used += size
+        return known
 
     def decode(self, tokens: Sequence[int], *, skip_special_tokens: bool, clean_up_tokenization_spaces: bool) -> str:
         """Return the text of tokens; `clean_up_tokenization_spaces` is False."""
