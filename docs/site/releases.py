@@ -26,7 +26,7 @@ def read_tree(commit: str) -> bytes | None:
 
 
 def build(archive: bytes, target: Path) -> None:
-    """Build the pages of an archive; a build that fails leaves no folder."""
+    """Build the pages of an archive; a build that fails or is killed leaves no folder of its name."""
     with tempfile.TemporaryDirectory() as name:
         tree = Path(name, "tree")
         with tarfile.open(fileobj=io.BytesIO(archive)) as files:
@@ -35,7 +35,16 @@ def build(archive: bytes, target: Path) -> None:
         arguments = ["-q", "-c", str(tree / "docs/site"), "-d", str(Path(name, "build")), str(tree), str(built)]
         subprocess.run([sys.executable, "-m", "sphinx", *arguments], cwd=tree, check=True)
         shutil.copytree(tree / "docs/images", built / "docs/images", dirs_exist_ok=True)
-        shutil.copytree(built, target)
+        move(built, target)
+
+
+def move(built: Path, target: Path) -> None:
+    """Move a folder, perhaps from another disk, so that it appears as a whole in place of what lies there."""
+    partial = target.with_name(f".{target.name}")
+    for old in (partial, target):
+        shutil.rmtree(old, ignore_errors=True)
+    shutil.copytree(built, partial)
+    partial.rename(target)
 
 
 def main(site: Path) -> None:

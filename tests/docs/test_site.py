@@ -178,6 +178,25 @@ def test_the_pages_of_a_release_are_built_once_and_left_out_where_history_is_cut
     assert "0.1 are left out" in capsys.readouterr().out
 
 
+def test_pages_of_a_release_appear_as_a_whole_after_a_build_that_was_killed(tmp_path, monkeypatch):
+    built, target = tmp_path / "built", tmp_path / "site/0.2"
+    for name in ("built", "site/0.2", "site/.0.2"):
+        (tmp_path / name).mkdir(parents=True)
+    (built / "index.html").write_text("new")
+    (target / "half.html").write_text("old")
+    (tmp_path / "site/.0.2/half.html").write_text("old")
+    releases.move(built, target)
+    assert [path.relative_to(tmp_path / "site").as_posix() for path in (tmp_path / "site").rglob("*.*")] == [
+        "0.2",
+        "0.2/index.html",
+    ]
+    (target / "index.html").unlink()
+    monkeypatch.setattr(releases.shutil, "copytree", lambda built, partial: partial.mkdir() or 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        releases.move(built, target)
+    assert not target.exists()
+
+
 def test_the_tree_of_a_commit_that_is_not_here_is_none():
     assert releases.read_tree("0" * 40) is None
 
