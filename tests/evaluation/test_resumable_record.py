@@ -1,5 +1,6 @@
 """Record of an evaluation that goes on: what is played again, what is written, and what is refused."""
 
+import builtins
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -195,6 +196,21 @@ def test_pause_before_a_wait_grows_with_the_time_of_a_writing(
     record.play(tables, SimpleNamespace(submit=None, cancel=None, poll=list))
     record.close()
     assert seen == [1, 1, 2]
+
+
+def test_pause_before_a_wait_leaves_out_the_time_of_the_first_import(tmp_path, clock, monkeypatch):
+    record, usual = ResumableRecord(tmp_path, SETTINGS), builtins.__import__
+    record._take(next(iter(ResumableRecord().play(setups(), Dispatcher()).values())))
+
+    def import_slowly(name, *rest):
+        clock[0] += 3.0 * (name == "stratagem.playing.store")
+        return usual(name, *rest)
+
+    monkeypatch.setattr(builtins, "__import__", import_slowly)
+    monkeypatch.setattr("stratagem.playing.store.write_shard", lambda *_: None)
+    record.flush()
+    assert record._pause < 0.5
+    record.close()
 
 
 def test_outcomes_of_an_earlier_session_are_counted_once(tmp_path, monkeypatch):

@@ -167,8 +167,9 @@ class ResumableRecord:
         if self.folder is not None and self._fresh:
             from stratagem.playing.store import shards, write_shard
 
+            begun = time.monotonic()  # the first import takes longer than a writing
             write_shard(self.folder, max(shards(self.folder), default=-1) + 1, self._fresh)
-            begun, self._since = self._since, time.monotonic()
+            self._since = time.monotonic()
             self._pause = min(_SECONDS, max(_WAITING, _PACE * (self._since - begun)))
         self._fresh = []
 
