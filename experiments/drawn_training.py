@@ -10,7 +10,7 @@ SEPO's runs of seeds 1 to 10.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from result_tables import Row, family_tests, finished, markdown, merged, number,
 from stratagem.base.provenance import provenance
 from stratagem.games.drawn.drawing import draw_game
 from stratagem.games.key import Key
-from stratagem.sweeps.comparison import BySeed
+from stratagem.sweeps.comparison import BySeed, PairedTest
 from stratagem.sweeps.planned_run import PlannedRun
 
 RECIPE = (Path("recipes/drawn/cards.toml"),)
@@ -109,6 +109,17 @@ def figures(player: str, games: Iterable[ListedGame]) -> dict[str, Row]:
     return {game.name: measure(agent, player, game) for game in games}
 
 
+def tested(runs: Mapping[str, Sequence[Row]]) -> Iterator[tuple[str, PairedTest]]:
+    """Yield the tests of each family, where at least two seeds are there; no larger number was declared."""
+
+    def by_seed(arm: str, figure: str) -> BySeed:
+        if arm == RANDOM:
+            return dict.fromkeys(sorted({row["seed"] for rows in runs.values() for row in rows} - {0}), 1.0)
+        return {row["seed"]: row[figure] for row in runs.get(arm, []) if row["seed"]}
+
+    return family_tests(TESTS, by_seed, Key(0).at("drawn training"), lambda _: 2)
+
+
 def table(folder: Path, out: Path) -> None:
     """Measure the finished runs, write the JSON and print the table and the tests."""
     games = unseen_games(folder)
@@ -123,14 +134,8 @@ def table(folder: Path, out: Path) -> None:
         measured.append((one.stem, row))
     runs: dict[str, list[Row]] = merged(read_results(out).get("runs", {}), measured)
 
-    def by_seed(arm: str, figure: str) -> BySeed:
-        seeds = {row["seed"] for rows in runs.values() for row in rows} - {0}
-        if arm == RANDOM:
-            return dict.fromkeys(sorted(seeds), 1.0)
-        return {row["seed"]: row[figure] for row in runs.get(arm, []) if row["seed"]}
-
     tests: dict[str, Any] = {}
-    for family, test in family_tests(TESTS, by_seed, Key(0).at("drawn training")):
+    for family, test in tested(runs):
         estimate = test.estimate
         tests.setdefault(family, {})[test.name] = {
             "difference": estimate.mean,

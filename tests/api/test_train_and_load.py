@@ -1,6 +1,7 @@
 """`train` makes a run, `load_run` opens it, and its player can be measured."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -65,6 +66,15 @@ def test_a_run_says_which_checkpoint_a_step_after_sft_is(run):
     assert run.remarks() == []
     (remark,) = demo.remarks()
     assert remark.endswith(f"step 60 is {demo.player}@560.")
+
+
+def test_a_league_with_sft_has_no_such_remark(tmp_path):
+    """Its checkpoints are named by the steps after SFT and the learner."""
+    copy = shutil.copytree(Path(sg.__file__).parent / "demo" / "kuhn-demo", tmp_path / "league")
+    data = json.loads((copy / "models.json").read_text())
+    data["models"]["60/main"] = data["models"].pop("560")
+    (copy / "models.json").write_text(json.dumps(data))
+    assert sg.load_run(copy).remarks() == []
 
 
 def test_a_run_stands_for_its_player(run):

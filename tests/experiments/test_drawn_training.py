@@ -50,6 +50,22 @@ def test_families_are_those_that_were_declared():
     assert {name: len(tests) for name, tests in TESTS.items()} == {"gate": 1, "training": 4}
 
 
+def test_tests_are_over_the_seeds_that_both_arms_have():
+    """The seed 0 is of the pilot, and random play is 1 in each seed."""
+    rows = {
+        arm: [{"seed": seed, drawn_training.UNSEEN: value + seed / 10} for seed in range(4)]
+        for arm, value in (("sft", 0.5), ("with", 0.2), ("without", 0.2))
+    }
+    for own in rows.values():
+        for row in own:
+            row[drawn_training.IN_KUHN] = row[drawn_training.UNSEEN]
+    found = {test.name: test for _, test in drawn_training.tested(rows)}
+    assert len(found) == 5
+    assert {test.estimate.n for test in found.values()} == {3}
+    gate_test = found["SFT less random play, unseen draws"]
+    assert (gate_test.estimate.mean, gate_test.p) == (pytest.approx(-0.3), 0.25)
+
+
 def test_sights_tell_what_they_say():
     views = [known.view for known in solve_game(GAME).tree.information_sets]
     assert {len(view.facts.legal) for view in views} == {place(view) for view in views}

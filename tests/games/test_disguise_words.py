@@ -57,6 +57,7 @@ def test_inflections_are_kept():
         ({"connect four": "pasebu", "four": "lobaku"}, "Connect four; four", "Pasebu; lobaku"),
         ({"tic-tac-toe": "pasebu"}, "Tic-tac-toe on", "Pasebu on"),
         ({"liar": "lobaku"}, "Liar's dice", "Lobaku's dice"),
+        ({"die": "lobaku"}, "1 die, 2 dice, Dice", "1 lobaku, 2 lobakus, Lobakus"),
         ({}, "nothing changes", "nothing changes"),
     ],
 )

@@ -78,9 +78,9 @@ class Run(PlottedResult):
     def remarks(self) -> list[str]:
         """Name the chosen checkpoint, whose label counts the steps of SFT while the tables do not."""
         data = RunData(self.folder)
-        if not data.sft_steps or data.chosen_step is None:
+        if not data.chosen_label:
             return []
-        label = f"{self.player}@{data.chosen_step + data.sft_steps}"
+        label = f"{self.player}@{data.chosen_label}"
         return [f"Checkpoints are named by all steps, those of SFT included: step {data.chosen_step} is {label}."]
 
     @one_sentence

@@ -1,6 +1,7 @@
 """Recipes of learners with clocks: what they default to, and what they refuse in one sentence."""
 
 import math
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,9 @@ import pytest
 from stratagem.algorithms.catalogue import algorithm_of, bound, read_any
 from stratagem.algorithms.shapellm.algorithm import ShapeLLMAlgorithm
 from stratagem.algorithms.shapellm.recipe import ShapeLLMRecipe
+from stratagem.algorithms.shapellm.seats import check_seats
 from stratagem.base.errors import BadParameter, UnknownName
+from stratagem.games.catalogue import make_game
 from stratagem.training.runs.config_file import settings_toml
 from stratagem.training.runs.folder import RunFolder
 
@@ -126,7 +129,7 @@ def test_wrong_shapellm_settings_are_rejected(changes, said):
                 "environments": 1,
                 "seats": {**TWO, "naive": {"learner": "tabular", "advantage_mean_over": "batch"}},
             },
-            "The seat naive: it has one decision an update, which is compared with itself",
+            "The seat naive: it has one return an update, which is compared with itself",
         ),
         ({"seats": {"shaper": TWO["shaper"]}}, "2 seats, and the recipe has 1: shaper"),
         ({"seats": {**TWO, "naive": {"learner": "naive", "memory": "episode"}}}, "The seat naive: memory=episode"),
@@ -162,6 +165,16 @@ def test_unplayable_seats_are_rejected_before_the_run(changes, said, tmp_path):
     with pytest.raises(BadParameter, match=said):
         ShapeLLMAlgorithm(made(**changes), RunFolder(tmp_path / "run"))
     assert not (tmp_path / "run").exists()
+
+
+@pytest.mark.parametrize(("discount", "said"), [(0.9, None), (1.0, "one return an update")])
+def test_a_table_compares_its_discounted_decisions_of_one_round(discount, said):
+    """A game of one round has several decisions of a seat, whose returns differ by their discount."""
+    own = {"learner": "tabular", "advantage_mean_over": "batch", "memory": "episode", "style": "plain"}
+    seats = dict.fromkeys(("one", "two"), own | {"discount": discount})
+    recipe = made(game="kuhn(hands=1)", environments=1, episodes=1, seats=seats)
+    with nullcontext() if said is None else pytest.raises(BadParameter, match=said):
+        check_seats(recipe, make_game(recipe.game))
 
 
 def test_unknown_algorithm_is_rejected_with_the_known_ones(tmp_path):

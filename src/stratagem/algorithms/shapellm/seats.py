@@ -101,7 +101,7 @@ def check_seats(recipe: ShapeLLMRecipe, game: Game[Any]) -> None:
                 check_memory(seat.memory, make_style(seat.style), game)
                 make_style(seat.style).messages(game.start(Key(0)).view(slot))
             if isinstance(seat, TabularSettings):
-                _check_decisions(seat, recipe, game)
+                _check_returns(seat, recipe, game)
                 state, initial = game.start(Key(0)), initial_player(seat, game)
                 first = seat.initial_probability
                 TabularLearner(make_style(seat.style), first, initial=initial).row(state.view(slot))
@@ -114,12 +114,13 @@ def check_seats(recipe: ShapeLLMRecipe, game: Game[Any]) -> None:
             raise BadParameter(f"The seat {name}: {error}") from error
 
 
-def _check_decisions(seat: TabularSettings, recipe: ShapeLLMRecipe, game: Game[Any]) -> None:
-    """Refuse a single decision an update, which is its own mean, so all advantages would be 0."""
+def _check_returns(seat: TabularSettings, recipe: ShapeLLMRecipe, game: Game[Any]) -> None:
+    """Refuse a single return an update, which is its own mean, so all advantages would be 0."""
     episodes = recipe.environments * episodes_between(seat.update_every, recipe.episodes)
-    if episodes == 1 and game.spec.rounds == 1 and not seat.entropy_coef:
+    alike = seat.discount == 1.0 or isinstance(game, MatrixGame)  # a round of another game has several decisions
+    if episodes == 1 and game.spec.rounds == 1 and alike and not seat.entropy_coef:
         raise BadParameter(
-            "it has one decision an update, which is compared with itself, so its advantage is 0: take more "
+            "it has one return an update, which is compared with itself, so all advantages are 0: take more "
             "`environments`, a longer `update_every` or a game of more rounds."
         )
 

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 RENAMED: Mapping[str, Mapping[str, str]] = {
+    "api.verification": {"RULE": "PLAYERS_RULE"},
     "algorithms.reinforce": {"SelfPlay": "SelfPlayCollector"},
     "games": {"Part": "ActionPart", "Reply": "ParsedReply"},
     "games.conformance": {"Check": "RuleCheck", "Report": "ConformanceReport", "Transcript": "PlayedPath"},

@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import NamedTuple
 
+from stratagem.games.counting import plural_of
+
 _LETTER = r"[^\W\d_]"
 _STARTS, _ENDS = rf"(?<!{_LETTER})", rf"(?!{_LETTER})"
 _SIGN = rf"(?<=\d)x(?={_LETTER}?\d)"
@@ -48,7 +50,7 @@ def lemma(word: str) -> str:
 def forms(word: str) -> dict[str, str]:
     """Return every form of a word in lower case, with what it adds to the word."""
     base, *irregular = word.split("/")
-    found = {base: ""} | dict.fromkeys(irregular, "ed")
+    found = {base: ""} | dict.fromkeys(irregular, "ed") | {plural_of(base): "s"}
     for ending, added in _ENDINGS.items():
         found.setdefault(base + ending, added)
         if base.endswith("e") and ending[0] in _VOWELS:

@@ -42,6 +42,7 @@ class DescribedGame(DescribedRules):
         return GameSpec(
             name=name,
             family="drawn",
+            version=2,
             summary=summary,
             seats=known.seats,
             simultaneous=known.simultaneous,

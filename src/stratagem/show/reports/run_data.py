@@ -198,6 +198,12 @@ class RunData:
         by_label = self._models.titles.items()
         return {int(label) - self.sft_steps: title for label, title in sorted(by_label) if label.isdecimal()}
 
+    @property
+    def chosen_label(self) -> str:
+        """Label of the chosen checkpoint as a player where it counts the steps of SFT, too; empty elsewhere."""
+        label = "" if self.chosen_step is None else str(self.chosen_step + self.sft_steps)
+        return label if self.sft_steps and label in self._models.models else ""
+
     def _best_model(self) -> int | None:
         """Return the numbered model that equals the best; a league numbers from the end of SFT."""
         models = self._models.models
