@@ -89,10 +89,10 @@ class Processes(Workers):
         for losses in range(1, _LOSSES + 1):
             pool = self._begin_pool()
             try:
-                futures = [pool.submit(_do_beside_others, work, item) for _ in range(self._number)]
+                futures = [submit_call(pool, _do_beside_others, work, item) for _ in range(self._number)]
                 # Python looks for lost processes before it starts the last one. While all wait for each other there is
                 # no result that makes it look again, and a further call does.
-                pool.submit(int)
+                submit_call(pool, int)
                 return [future.result() for future in futures]
             except BrokenProcessPool as error:
                 self._note_loss(pool, losses, self._number, error)
@@ -140,11 +140,22 @@ class Processes(Workers):
         shutil.rmtree(self._root, ignore_errors=True)
 
 
+def submit_call(pool: ProcessPoolExecutor, call: Callable[..., Result], *given: Any) -> Future[Result]:
+    """Give a call to a pool; `BrokenProcessPool` where a process is lost while this begins a further one."""
+    try:
+        return pool.submit(call, *given)
+    except OSError:  # of a pipe that Python closes for the loss, or of a system that begins no process
+        pool.submit(int)  # raises the loss, where there is one
+        raise
+
+
 def play_round(
     pool: ProcessPoolExecutor, work: Callable[[Item], Result], left: dict[int, Item]
 ) -> Iterator[tuple[int, Result]]:
     """Give out all work that is left, and yield results until all is done or a process is lost."""
-    futures: dict[Future[Result], int] = {pool.submit(_do_work, work, item): index for index, item in left.items()}
+    futures: dict[Future[Result], int] = {
+        submit_call(pool, _do_work, work, item): index for index, item in left.items()
+    }
     try:
         for future in as_completed(futures):
             yield futures[future], future.result()
