@@ -97,6 +97,19 @@ def test_worker_lost_while_the_next_one_begins_is_replaced(monkeypatch, on_each)
     assert next(begun) == 4
 
 
+def test_no_worker_is_lost_in_the_middle_of_a_message(monkeypatch):
+    """The rest of it would be waited for."""
+    workers, results = Processes(1), []
+    asking = Thread(
+        target=lambda: results.extend(workers.run(misbehaving.end_in_long_message, ["a", "b"])), daemon=True
+    )
+    asking.start()
+    asking.join(60)
+    assert dict(results) == {0: "a" * 100_000, 1: "b" * 100_000}
+    assert not [*workers._root.iterdir()]
+    workers.close()
+
+
 def test_system_that_begins_no_process_is_told(monkeypatch):
     def fail(pool):
         raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
