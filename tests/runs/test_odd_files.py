@@ -5,17 +5,18 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from forks import forked_command
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of
-from stratagem.base.errors import StratagemError
+from stratagem.base.errors import BadRecord, StratagemError
 from stratagem.base.lock import hold_lock, is_locked
 from stratagem.base.settings import Settings
 from stratagem.training.runs.checkpoint import save_checkpoint
-from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.folder import RunFolder, check_shown_links
 
 SECONDS = 60
 
@@ -79,6 +80,23 @@ def test_a_link_to_a_file_elsewhere_is_neither_shown_nor_written(tmp_path, name)
     (folder / name).unlink()
     (folder / name).symlink_to(folder / "run.json")
     assert RunFolder.open(folder).path == folder
+
+
+def test_a_link_to_itself_is_refused_in_a_sentence_where_a_run_is_shown(tmp_path, monkeypatch):
+    (folder := tmp_path / "run").mkdir()
+    (folder / "loop").symlink_to("loop")
+    monkeypatch.chdir(folder)
+    for path in (folder, Path()):
+        with pytest.raises(BadRecord, match="loop is a link out of the folder run: put"):
+            check_shown_links(path)
+
+
+@pytest.mark.parametrize("target", ["run.json/inside", "n" * 300])
+def test_a_link_that_leads_nowhere_does_not_hide_a_run(tmp_path, target):
+    (folder := tmp_path / "run").mkdir()
+    (folder / "run.json").write_text("{}")
+    (folder / "link").symlink_to(target)
+    check_shown_links(folder)
 
 
 @pytest.mark.parametrize("kind", ["pipe", "folder"])

@@ -6,6 +6,7 @@ import os
 import time
 from contextlib import suppress
 from dataclasses import dataclass
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import ClassVar
 
@@ -66,6 +67,17 @@ def end_once(file):
     with suppress(FileExistsError), file.open("x"):
         os._exit(9)
     return os.getpid()
+
+
+def end_in_long_message(item):
+    """A long result; a process that sends it as one message is lost in the middle."""
+
+    def send_half(connection, data):
+        os.write(connection.fileno(), bytes(data)[: len(data) // 2])
+        os._exit(1)
+
+    short, Connection._send = Connection._send, lambda own, data: (send_half if len(data) > 4096 else short)(own, data)
+    return item * 100_000
 
 
 class LastProcessLost(Begin):

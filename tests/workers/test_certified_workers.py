@@ -1,8 +1,13 @@
 """The certificate of the engines that workers open: every one is asked, and a wrong one is named."""
 
+import errno
 import os
 import re
+import time
+from concurrent.futures import ProcessPoolExecutor
+from contextlib import closing
 from functools import partial
+from itertools import count
 from threading import Thread
 
 import misbehaving
@@ -67,6 +72,51 @@ def test_worker_lost_while_the_other_waits_for_it_is_replaced(tmp_path, monkeypa
     assert len({*pids}) == 2, "it waits for the lost process"
     assert (tmp_path / "ended").exists()
     workers.close()
+
+
+@pytest.mark.parametrize("on_each", [True, False])
+def test_worker_lost_while_the_next_one_begins_is_replaced(monkeypatch, on_each):
+    """Python closes its queue for the loss, and cannot give it to the next process."""
+    begin_process, begun = ProcessPoolExecutor._spawn_process, count()
+
+    def lose_the_first(pool):
+        if next(begun) == 1:
+            (first,) = pool._processes.values()
+            first.kill()
+            until = time.monotonic() + 5  # a later Python closes it afterwards
+            while not pool._call_queue._reader.closed and time.monotonic() < until:
+                time.sleep(0.01)
+        begin_process(pool)
+
+    monkeypatch.setattr(ProcessPoolExecutor, "_spawn_process", lose_the_first)
+    with closing(Processes(2)) as workers:
+        if on_each:
+            assert len({*workers.run_on_each(misbehaving.own_process, None)}) == 2
+        else:
+            assert sorted(index for index, _ in workers.run(misbehaving.own_process, [None] * 2)) == [0, 1]
+    assert next(begun) == 4
+
+
+def test_no_worker_is_lost_in_the_middle_of_a_message(monkeypatch):
+    """The rest of it would be waited for."""
+    workers, results = Processes(1), []
+    asking = Thread(
+        target=lambda: results.extend(workers.run(misbehaving.end_in_long_message, ["a", "b"])), daemon=True
+    )
+    asking.start()
+    asking.join(60)
+    assert dict(results) == {0: "a" * 100_000, 1: "b" * 100_000}
+    assert not [*workers._root.iterdir()]
+    workers.close()
+
+
+def test_system_that_begins_no_process_is_told(monkeypatch):
+    def fail(pool):
+        raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(ProcessPoolExecutor, "_spawn_process", fail)
+    with closing(Processes(2)) as workers, pytest.raises(BlockingIOError):
+        workers.run_on_each(misbehaving.own_process, None)
 
 
 def test_exact_copies_are_certified_and_have_the_learners_weights_afterwards(two):

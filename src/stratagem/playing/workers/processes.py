@@ -18,6 +18,7 @@ from copy import deepcopy
 from dataclasses import dataclass
 from itertools import count
 from multiprocessing.connection import Connection
+from multiprocessing.reduction import ForkingPickler
 from multiprocessing.synchronize import Barrier
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,8 @@ from stratagem.playing.workers.threads import use_threads
 
 _LOSSES = 3
 """Number of lost processes in a row, without a result in between, that end the work."""
+_LONGEST = 2048
+"""Largest number of bytes of a result that is sent as a message, which a pipe takes whole."""
 
 
 @dataclass(frozen=True)
@@ -89,11 +92,11 @@ class Processes(Workers):
         for losses in range(1, _LOSSES + 1):
             pool = self._begin_pool()
             try:
-                futures = [pool.submit(_do_beside_others, work, item) for _ in range(self._number)]
+                futures = [submit_call(pool, _do_beside_others, work, item) for _ in range(self._number)]
                 # Python looks for lost processes before it starts the last one. While all wait for each other there is
                 # no result that makes it look again, and a further call does.
-                pool.submit(int)
-                return [future.result() for future in futures]
+                submit_call(pool, int)
+                return [read_result(future) for future in futures]
             except BrokenProcessPool as error:
                 self._note_loss(pool, losses, self._number, error)
         raise AssertionError("the last loss raises an error")
@@ -117,7 +120,9 @@ class Processes(Workers):
                 context, self._handed = multiprocessing.get_context("spawn"), deepcopy(handed_files())
                 ends, self._stop = context.Pipe(duplex=False)
                 numbers, meeting = context.Value("i", 0), context.Barrier(self._number)
-                begin = Begin(ends, self._num_threads, self._handed, visible_devices(), numbers, _hook(), meeting)
+                begin = Begin(
+                    ends, self._num_threads, self._handed, visible_devices(), numbers, _hook(), meeting, self._root
+                )
                 self._pool = ProcessPoolExecutor(self._number, context, initializer=begin)
             return self._pool
 
@@ -140,30 +145,65 @@ class Processes(Workers):
         shutil.rmtree(self._root, ignore_errors=True)
 
 
+def submit_call(pool: ProcessPoolExecutor, call: Callable[..., Result], *given: Any) -> Future[Result]:
+    """Give a call to a pool; `BrokenProcessPool` where a process is lost while this begins a further one."""
+    try:
+        return pool.submit(call, *given)
+    except OSError:  # of a pipe that Python closes for the loss, or of a system that begins no process
+        pool.submit(int)  # raises the loss, where there is one
+        raise
+
+
 def play_round(
     pool: ProcessPoolExecutor, work: Callable[[Item], Result], left: dict[int, Item]
 ) -> Iterator[tuple[int, Result]]:
     """Give out all work that is left, and yield results until all is done or a process is lost."""
-    futures: dict[Future[Result], int] = {pool.submit(_do_work, work, item): index for index, item in left.items()}
+    futures: dict[Future[bytes | Path], int] = {
+        submit_call(pool, _do_work, work, item): index for index, item in left.items()
+    }
     try:
         for future in as_completed(futures):
-            yield futures[future], future.result()
+            yield futures[future], read_result(future)
     finally:
         for future in futures:
             future.cancel()
 
 
-def _do_work(work: Callable[[Item], Result], item: Item) -> Result:
-    """Do a unit of work in a worker process."""
+def read_result(future: Future[bytes | Path]) -> Any:
+    """Wait for a unit of work, and return its result."""
+    sent = future.result()
+    if isinstance(sent, bytes):
+        return ForkingPickler.loads(sent)
+    try:
+        data = sent.read_bytes()
+    except FileNotFoundError as error:  # the workers were ended meanwhile
+        raise BrokenProcessPool(f"The result in {sent} is gone.") from error
+    sent.unlink(missing_ok=True)
+    return ForkingPickler.loads(data)
+
+
+def _do_work(work: Callable[[Item], Result], item: Item) -> bytes | Path:
+    """Do a unit of work in a worker process; a long result is written to a file.
+
+    Nobody notices that a process is lost in the middle of a message: it would be waited for. A short one is whole.
+    """
     with broken_files():
-        return work(item)
+        data = bytes(ForkingPickler.dumps(work(item)))
+    if len(data) <= _LONGEST:
+        return data
+    number, path = tempfile.mkstemp(prefix="result-", dir=_folders[-1])
+    with os.fdopen(number, "wb") as file:
+        file.write(data)
+    return Path(path)
 
 
+_folders: list[Path] = []
+"""Folder for the results of this pool, in a worker process."""
 _meetings: list[Barrier] = []
 """Barrier of the processes of this pool, in a worker process."""
 
 
-def _do_beside_others(work: Callable[[Item], Result], item: Item) -> Result:
+def _do_beside_others(work: Callable[[Item], Result], item: Item) -> bytes | Path:
     """Do a unit of work once every process of the pool has taken one, so that none takes two."""
     _meetings[-1].wait()
     return _do_work(work, item)
@@ -186,12 +226,16 @@ class Begin:
     """Function that prints warnings; None for that of Python."""
     meeting: Barrier | None = None
     """Barrier at which all processes of the pool wait for each other."""
+    results: Path | None = None
+    """Folder for long results."""
 
     def __call__(self) -> None:
         if self.hook is not None:
             warnings.showwarning = self.hook
         if self.meeting is not None:
             _meetings.append(self.meeting)
+        if self.results is not None:
+            _folders.append(self.results)
         load_again(self.given)
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         threading.Thread(target=self._watch, daemon=True).start()

@@ -271,8 +271,8 @@ def check_shown_links(folder: Path) -> None:
     link = next((link for link in _links_of(folder) if _leads_out(link, folder)), None)
     if link is not None and not is_trusted(folder):
         raise BadRecord(
-            f"{link} is a link out of the folder {folder.name}: put the file itself there, or allow its links by "
-            "`stratagem trust FOLDER`."
+            f"{link} is a link out of the folder {folder.resolve().name}: put the file itself there, or allow its "
+            "links by `stratagem trust FOLDER`."
         )
 
 
@@ -284,10 +284,17 @@ def _links_of(folder: Path) -> Iterator[Path]:
         return
     for entry in entries:
         if entry.is_symlink():
-            if entry.name in _SHOWN or not entry.is_dir():
+            if entry.name in _SHOWN or not _is_folder(entry):
                 yield Path(entry.path)
         elif entry.name in _SHOWN and entry.is_dir():
             yield from _links_of(Path(entry.path))
+
+
+def _is_folder(entry: os.DirEntry[str]) -> bool:
+    try:
+        return entry.is_dir()
+    except OSError:  # a link to itself, through a file, or into a folder that may not be read
+        return False
 
 
 def _leads_out(link: Path, folder: Path) -> bool:
