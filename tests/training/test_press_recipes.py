@@ -8,6 +8,7 @@ from stratagem.training.runs.metrics import read_metrics
 from stratagem.training.shipped import shipped_recipes
 
 SMALL = {"iterations": "1", "groups_per_batch": "1", "group_size": "2"}
+SMALL_REINFORCE = {"iterations": "1", "episodes_per_batch": "2"}
 FEW = {"validation_episodes": "1", "test_episodes": "1"}
 OWN = {
     "press/league": {"league.crossplay_games": "2", "league.crossplay_snapshots": "2"},
@@ -32,7 +33,8 @@ def small(recipe):
     whole = read_any([recipe.path], {})
     if whole.algorithm == "shapellm":
         return read_any([recipe.path], SHAPING)
-    changes = {f"{whole.stage_name}.{key}": value for key, value in SMALL.items()}
+    smaller = SMALL_REINFORCE if whole.algorithm == "reinforce" else SMALL
+    changes = {f"{whole.stage_name}.{key}": value for key, value in smaller.items()}
     made = read_any([recipe.path], {**changes, **FEW, **OWN.get(recipe.name, {})})
     if not made.sft:
         return made
