@@ -22,6 +22,8 @@ LEFT = {
     ("learning/test_shard_memory.py", "_with_columns"): "As above.",
     ("learning/test_shard_memory.py", "_shares_work"): "Processes of devices set it; this is one process.",
     ("learning/test_sharded.py", "_shares_work"): "As above.",
+    ("workers/misbehaving.py", "_send"): "It is Python's, of a pipe, and ends the process in the middle of a message.",
+    ("workers/test_certified_workers.py", "_reader"): "It is Python's, of the queue of a pool.",
     ("workers/test_shards.py", "_watch"): "The thread ends its process where the parent is gone.",
 }  # fmt: skip
 """Names by test file, each with the reason why it is used."""

@@ -198,9 +198,12 @@ def test_pause_before_a_wait_grows_with_the_time_of_a_writing(
     assert seen == [1, 1, 2]
 
 
-def test_pause_before_a_wait_leaves_out_the_time_of_the_first_import(tmp_path, clock, monkeypatch):
-    record, usual = ResumableRecord(tmp_path, SETTINGS), builtins.__import__
-    record._take(next(iter(ResumableRecord().play(setups(), Dispatcher()).values())))
+def test_pause_before_a_wait_leaves_out_the_time_of_the_first_import(tmp_path, playing, clock, monkeypatch):
+    tables, usual = setups(), builtins.__import__
+    first, *others = ResumableRecord().play(tables, Dispatcher()).values()
+    playing(first)
+    record = ResumableRecord(tmp_path, SETTINGS)
+    record.finished |= {episode.id: episode for episode in others}
 
     def import_slowly(name, *rest):
         clock[0] += 3.0 * (name == "stratagem.playing.store")
@@ -208,8 +211,8 @@ def test_pause_before_a_wait_leaves_out_the_time_of_the_first_import(tmp_path, c
 
     monkeypatch.setattr(builtins, "__import__", import_slowly)
     monkeypatch.setattr("stratagem.playing.store.write_shard", lambda *_: None)
-    record.flush()
-    assert record._pause < 0.5
+    record.play(tables, SimpleNamespace(submit=None, cancel=None, poll=list))
+    assert record.pause < 0.5
     record.close()
 
 

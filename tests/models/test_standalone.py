@@ -58,6 +58,7 @@ def test_logits_equal_those_of_transformers(name, dtype, tiny):
     assert (own.stop_ids, own.fingerprint, own.source) == (whole.stop_ids, whole.fingerprint, whole.source)
 
 
+@pytest.mark.usefixtures("probing_anew")
 def test_engine_reads_as_that_of_transformers(tiny):
     own, usual = Transformers().serve(parse_model("tiny")), Transformers().open(tiny)
     assert isinstance(own.lm.model, StandaloneLlama)
@@ -132,13 +133,13 @@ def test_piece_that_prompts_have_in_common_is_encoded_once():
 
 
 def test_kept_pieces_have_a_limit_of_characters_and_tokens(monkeypatch):
-    monkeypatch.setattr(standalone_tokenizer, "_ROOM", 1000)
+    monkeypatch.setattr(standalone_tokenizer, "MOST_KEPT", 1000)
     tokenizer = load_to_serve("tiny").tokenizer
     counting = tokenizer.backend_tokenizer = CountingTokenizer(tokenizer.backend_tokenizer)
     for text in ("a", "b" * 5000, "a", *(f"{n} " * 30 for n in range(50)), "a"):
         assert tokenizer.encode(text, add_special_tokens=False) == counting.core.encode(text).ids
     assert counting.encoded.count("a") == 2, "many pieces empty the store, and one without room does not"
-    assert 0 < sum(len(piece) + len(tokens) for piece, tokens in tokenizer._kept.items()) <= 1000
+    assert 0 < sum(len(piece) + len(tokens) for piece, tokens in tokenizer.kept.items()) <= 1000
 
 
 def test_tokenizer_can_be_pickled_and_copied():

@@ -106,7 +106,7 @@ def test_no_worker_is_lost_in_the_middle_of_a_message(monkeypatch):
     asking.start()
     asking.join(60)
     assert dict(results) == {0: "a" * 100_000, 1: "b" * 100_000}
-    assert not [*workers._root.iterdir()]
+    assert not [*workers.shared_folder.iterdir()]
     workers.close()
 
 

@@ -56,7 +56,7 @@ class ResumableRecord:
         self.watch: Callable[[Episode], None] = lambda _: None
         """Called with each episode that is played now."""
         self._since = time.monotonic()
-        self._pause = _WAITING
+        self.pause = _WAITING
         """Seconds between writings before a wait for answers."""
         self._answers: Answers | None = None
         if resume and folder is None:
@@ -107,7 +107,7 @@ class ResumableRecord:
             self._check(setup)
         earlier = (self.finished[name] for name in self._take_earlier(setups))
         count_outcomes(call for episode in earlier for row in episode.decisions for call in row.calls)
-        flushing = _Flushing(self._log_queue(queue), lambda: self._flush_after(self._pause))
+        flushing = _Flushing(self._log_queue(queue), lambda: self._flush_after(self.pause))
         over = play_shards(setups, flushing, is_finished=lambda setup: setup.id in self.finished)
         try:
             with closing(over) as episodes:  # an interrupt here ends the requests that are open
@@ -170,7 +170,7 @@ class ResumableRecord:
             begun = time.monotonic()  # the first import takes longer than a writing
             write_shard(self.folder, max(shards(self.folder), default=-1) + 1, self._fresh)
             self._since = time.monotonic()
-            self._pause = min(_SECONDS, max(_WAITING, _PACE * (self._since - begun)))
+            self.pause = min(_SECONDS, max(_WAITING, _PACE * (self._since - begun)))
         self._fresh = []
 
     def _settle(self) -> None:

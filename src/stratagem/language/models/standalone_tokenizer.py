@@ -20,7 +20,7 @@ _CLASSES = ("TokenizersBackend", "PreTrainedTokenizerFast")
 _NAMED = ("bos_token", "eos_token", "pad_token")
 _WITHOUT_EFFECT = {"backend", "is_local", "local_files_only", "model_max_length", "padding_side"}
 _KNOWN = {*_NAMED, *_WITHOUT_EFFECT, "clean_up_tokenization_spaces", "extra_special_tokens", "tokenizer_class"}
-_ROOM = 4_000_000
+MOST_KEPT = 4_000_000
 """Number of characters and tokens that are kept of pieces of texts: prompts of a game have their first in common."""
 _ENTRY = 100
 """The same of a kept piece beside its characters and tokens, about."""
@@ -40,7 +40,8 @@ class StandaloneTokenizer:
         self.added_tokens_decoder: Mapping[int, Any] = core.get_added_tokens_decoder()
         self._cut = _pattern_of_cuts(core)
         """Pattern of the special tokens, between which pieces are encoded by themselves; None where they are not."""
-        self._kept: dict[str, array[int]] = {}
+        self.kept: dict[str, array[int]] = {}
+        """Tokens of pieces, by their text."""
         self._used = 0
 
     def __len__(self) -> int:
@@ -62,13 +63,13 @@ class StandaloneTokenizer:
 
     def _tokens_of(self, piece: str) -> array[int]:
         """Return the tokens of a piece, kept from before; a full store is emptied, and soon has what is common."""
-        if (known := self._kept.get(piece)) is None:
+        if (known := self.kept.get(piece)) is None:
             known = array("I", self.backend_tokenizer.encode(piece, add_special_tokens=False).ids)
             size = len(piece) + len(known) + _ENTRY
-            if size <= _ROOM:  # a client of a server may send larger ones
-                if self._used + size > _ROOM:
-                    self._kept, self._used = {}, 0
-                self._kept[piece] = known
+            if size <= MOST_KEPT:  # a client of a server may send larger ones
+                if self._used + size > MOST_KEPT:
+                    self.kept, self._used = {}, 0
+                self.kept[piece] = known
                 self._used += size
         return known
 

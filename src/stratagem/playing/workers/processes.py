@@ -62,7 +62,8 @@ class Processes(Workers):
             raise BadParameter(f"Work needs at least one process, not {num_workers}.")
         self._number = num_workers
         self._num_threads = num_threads
-        self._root = Path(tempfile.mkdtemp(prefix="stratagem-workers-"))
+        self.shared_folder = Path(tempfile.mkdtemp(prefix="stratagem-workers-"))
+        """Folder with the files that processes share: weights, and long results."""
         self._numbers = count()
         self._pool: ProcessPoolExecutor | None = None
         self._stop: Connection | None = None
@@ -121,7 +122,14 @@ class Processes(Workers):
                 ends, self._stop = context.Pipe(duplex=False)
                 numbers, meeting = context.Value("i", 0), context.Barrier(self._number)
                 begin = Begin(
-                    ends, self._num_threads, self._handed, visible_devices(), numbers, _hook(), meeting, self._root
+                    ends,
+                    self._num_threads,
+                    self._handed,
+                    visible_devices(),
+                    numbers,
+                    _hook(),
+                    meeting,
+                    self.shared_folder,
                 )
                 self._pool = ProcessPoolExecutor(self._number, context, initializer=begin)
             return self._pool
@@ -135,14 +143,14 @@ class Processes(Workers):
                 self._pool = self._stop = None
 
     def put(self, folder: Path) -> Parcel:
-        own = self._root / str(next(self._numbers))
+        own = self.shared_folder / str(next(self._numbers))
         shutil.copytree(folder, own)
         return FolderParcel(own)
 
     def close(self) -> None:
         self._closed = True
         self._end(self._pool)
-        shutil.rmtree(self._root, ignore_errors=True)
+        shutil.rmtree(self.shared_folder, ignore_errors=True)
 
 
 def submit_call(pool: ProcessPoolExecutor, call: Callable[..., Result], *given: Any) -> Future[Result]:
