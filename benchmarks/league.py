@@ -82,7 +82,7 @@ def bookkeeping(state: LeagueState, seats: MemberPlayers, members: int) -> float
     collector = BranchedRollouts(settings, game, state.learners["main"].player, Key(1), matched)
     groups = collector.groups(0)
     setups = list(collector.setups(groups))
-    episodes, heads = play_setups(setups), setups[:: settings.forks]
+    episodes, heads = play_setups(setups), setups[:: settings.group_size]
     copy = Results.of(results.state())
 
     def work() -> None:
@@ -119,7 +119,7 @@ def main() -> None:
         for number in range(asked.adapters):
             for weight in state.learners["main"].learner.optimizer.weights:
                 weight.data.add_(1e-3)
-            state.engine.publish("main", number)
+            state.engines[recipe.learner_bases[0]].publish("main", number)
             kept.append(seats.player(state.add_snapshot("main", number)))
         best = {1: float("inf"), asked.adapters: float("inf")}
         for number in range(ROUNDS):
