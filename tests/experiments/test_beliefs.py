@@ -162,7 +162,9 @@ def test_table_writes_cells_with_their_settings_and_a_picture(tmp_path, hold_eve
     assert {(row["player"], row["opponents"], row["seed"]) for row in written["cells"]} == {("hold", "hold", 1)}
     assert all(len(row["games"]) == 14 for row in written["cells"])
     same = [test for test in written["tests"] if test["family"] == "each"]
-    assert [(test["deals"], test["difference"], test["p"]) for test in same] == [(2, 0.0, 1.0)] * 2
+    assert [(test["deals"], test["difference"], test["p"]) for test in same] == [(2, 0.0, None)] * 2, (
+        "two deals are too few for a p"
+    )
     assert (tmp_path / "out.svg").read_text().count("<circle") == 2
     assert "| dumbbot | tuned | dumbbot | wrong | 14 |" in capsys.readouterr().out
 

@@ -103,7 +103,7 @@ def known_source(folder: Path) -> dict[str, Any]:
     """Return the commit that a sweep in a folder was begun with, or nothing."""
     try:
         known = parse_json(read_small(folder / FILE))
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):  # a file in the folder's place is told where the folder is made
         return {}
     except (OSError, ValueError) as error:
         raise StratagemError(f"The file {folder / FILE} cannot be read: {error}.") from error
