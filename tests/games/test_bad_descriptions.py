@@ -358,6 +358,7 @@ def test_tree_beyond_the_budget_is_refused_before_it_is_walked():
         ('["low", "mid", "high"]', "high is a name in it, and its rules compare by highest and lowest"),
         ('["J", "Low", "K"]', "low is a name in it, and its rules compare by highest and lowest"),
         ('["Deck", "Q", "K"]', "Deck is a name in it, and its texts have the word deck"),
+        ('["J", "NOBODY", "K"]', "NOBODY is a name in it, and its texts have the word Nobody"),
         ('["J", "TURN", "K"]', "TURN is a name in it, and its texts have the word turn"),
     ],
 )

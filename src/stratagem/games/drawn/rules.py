@@ -117,7 +117,8 @@ steps = [{ do = "ante" }, { do = "deal" }, { do = "bet", check_word = "PASS" }, 
 _COMPARED = {"high", "low"}
 """Words whose comparisons the rules use, which a disguise would not rename with them."""
 _SITUATION = (
-    "Round You are the player in this round Nothing has happened yet It is your turn get lies open shows begins over"
+    "Round You are the player in this round Nothing has happened yet It is your turn "
+    "get lies open shows other begins over Nobody"
 )
 """Words of situations, which are no names of the game."""
 _LONGEST_NAME = 1900
