@@ -17,8 +17,6 @@ from stratagem.verifier.small_tree import Floats
 
 ORDERS, DRAWS, SIGNS = 1_999, 19_999, 10_000
 """Draws of the audit's tests by permutation, of its limits by simulation, and of signs; as many are drawn here."""
-_AGAIN = 100
-"""Draws of the drawn orders by which the error of a p is known to a tenth."""
 WIDTH = 5.0
 """Standard errors of both sides' draws within which two drawn figures agree: 1 in 2 million differs by chance."""
 Rows = Sequence[Sequence[int]]
@@ -86,34 +84,38 @@ def _p_of(seen: float, drawn: Floats) -> MonteCarlo:
     return around_p((int((drawn >= seen - 1e-9).sum()) + 1) / (len(drawn) + 1), len(drawn))
 
 
-def _best_of(totals: Floats) -> tuple[Floats, MonteCarlo]:
-    """Return the scores of statistics, a row each with the true order first, and the p of the largest.
+def _best_of(totals: Floats) -> tuple[NDArray[np.bool_], MonteCarlo]:
+    """Return which statistics, a row each with the true order first, may have the largest score, and the p of it.
 
-    Each is scored by its mean and spread over the drawn orders. Their error adds to that of the p, so that the error is
-    taken from the drawn orders drawn again (bootstrap).
+    Each is scored by its mean and spread over the drawn orders. Other orders have others, so that scores of two rows
+    that lie close may change places; within a row they cannot.
     """
     drawn = totals[:, 1:]
     spread = drawn.std(axis=1, keepdims=True)
     scores: Floats = (totals - drawn.mean(axis=1, keepdims=True)) / np.where(spread < 1e-9, np.inf, spread)
-    again = np.random.default_rng().integers(0, ORDERS, (_AGAIN, ORDERS)) + ORDERS * np.arange(_AGAIN)[:, None]
-    times = np.bincount(again.ravel(), minlength=_AGAIN * ORDERS).reshape(_AGAIN, ORDERS)
-    near = _p_of(scores[:, 0].max(), scores[:, 1:].max(axis=0))
-    reach = WIDTH * math.sqrt(2.0) * float(_best_ps(totals, times).std())
-    middle = float(_best_ps(totals, np.ones((1, ORDERS)))[0])
-    return scores, MonteCarlo(max(0.0, min(near.low, middle - reach)), min(1.0, max(near.high, middle + reach)))
+    gaps = scores[:, None, :] - scores[None, :, :1]  # of an order's row to a row of the true order
+    reach = WIDTH * math.sqrt(2.0) * _gap_errors(scores)
+    counts = (int((gaps[..., 1:] >= sign * reach[..., 1:] - 1e-9).all(axis=1).any(axis=0).sum()) for sign in (1, -1))
+    least, most = (around_p((count + 1) / (1 + ORDERS), ORDERS) for count in counts)
+    return np.asarray((gaps[..., 0] >= -reach[..., 0]).all(axis=1)), MonteCarlo(least.low, most.high)
 
 
-def _best_ps(totals: Floats, times: NDArray[Any]) -> Floats:
-    """Return the p of the largest score by how often each drawn order counts, a row for each sample of them."""
-    centred = totals - totals[:, 1:].mean(axis=1, keepdims=True)  # by which squares keep their digits
-    drawn = centred[:, 1:]
-    means = times @ drawn.T / ORDERS
-    spreads = np.sqrt(np.maximum(times @ (drawn**2).T / ORDERS - means**2, 0.0))
-    flat = spreads < 1e-9
-    best = ((centred[:, 0] - means) / np.where(flat, np.inf, spreads)).max(axis=1, keepdims=True) - 1e-9
-    least = np.where(flat, np.where(best > 0.0, np.inf, -np.inf), means + best * spreads)
-    hits = (drawn >= least[:, :, None]).any(axis=1)
-    return np.asarray((hits * times).sum(axis=1) / ORDERS)
+def _gap_errors(scores: Floats) -> Floats:
+    """Return the standard errors of the score of each row and order less the true order's score of each row.
+
+    By the delta method: with z the scores of the drawn orders, the mean moves a score x by the mean of -z, and the
+    spread moves it by the mean of -x (z^2 - 1) / 2.
+    """
+    z = scores[:, 1:]
+    moved = (z**2 - (z**2).mean(axis=1, keepdims=True)) / 2.0
+    mean, mixed, spread = z @ z.T / ORDERS, z @ moved.T / ORDERS, moved @ moved.T / ORDERS
+    here, there = scores[:, None, :], scores[None, :, :1]
+    own = [np.diag(one)[:, None] for one in (mean, mixed, spread)]
+    lone = own[0] + 2.0 * scores * own[1] + scores**2 * own[2]
+    shared = mean[..., None] + there * mixed[..., None] + here * mixed.T[..., None] + here * there * spread[..., None]
+    variance = np.maximum(lone[:, None, :] + lone[None, :, :1] - 2.0 * shared, 0.0)
+    variance[np.diag_indices(len(scores))] = 0.0  # the order within a row is sure
+    return np.asarray(np.sqrt(variance / ORDERS))
 
 
 def change_test(actions: Rows) -> dict[str, Known]:
@@ -124,10 +126,9 @@ def change_test(actions: Rows) -> dict[str, Known]:
         found = _apart(_orders(row, drawn), [max(1, round(share * len(row))) for share in shares])
         squares += found[0]
         apart += found[1] / 2
-    scores, p = _best_of(squares)
+    best, p = _best_of(squares)
     total = max(1, sum(map(len, actions)))
-    near = apart[scores[:, 0] >= scores[:, 0].max() * (1.0 - WIDTH / math.sqrt(ORDERS)) - 0.2] / total
-    value = tuple(map(float, near))
+    value = tuple(map(float, apart[best] / total))
     return {"value": value, "p": p, "n": sum(map(len, actions))}
 
 

@@ -54,7 +54,7 @@ def find_change(replies: Replies, key: Key, rounds: int = _ROUNDS) -> Permutatio
         parts.append(squares[:, 0] - squares[:, 1:].mean(axis=1))
         apart += np.array([_distance(one[:1], cut)[0] / 2 for cut in cuts])
     spread = every[:, 1:].std(axis=1, keepdims=True)
-    scores = (every - every[:, 1:].mean(axis=1, keepdims=True)) / np.where(spread == 0.0, 1.0, spread)
+    scores = (every - every[:, 1:].mean(axis=1, keepdims=True)) / np.where(spread < _FLAT, np.inf, spread)
     best = int(np.argmax(scores[:, 0]))
     p = _p(scores[:, 0].max(), scores[:, 1:].max(axis=0))
     total = max(1, sum(map(len, replies)))
