@@ -74,11 +74,7 @@ class TabularLearner(PlayerBase):
 
     def policy(self, view: View[Any], past: Past = NOTHING) -> Mix:
         """Return the probabilities of the actions in a state."""
-        row = self.row(view, past)
-        largest = max(row.values())
-        weights = {action: math.exp(logit - largest) for action, logit in row.items()}
-        total = math.fsum(weights.values())
-        return {action: weight / total for action, weight in weights.items()}
+        return mix_of(self.row(view, past))
 
     def row(self, view: View[Any], past: Past = NOTHING) -> Row:
         """Return the logits of a state, which may be changed in place."""
@@ -104,6 +100,14 @@ class TabularLearner(PlayerBase):
                 f"player that plays every action, such as noise({player.name}, p=0.3)."
             )
         return {action: math.log(mix[action]) for action in actions}
+
+
+def mix_of(row: Row) -> Mix:
+    """Return the softmax of a row of logits."""
+    largest = max(row.values())
+    weights = {action: math.exp(logit - largest) for action, logit in row.items()}
+    total = math.fsum(weights.values())
+    return {action: weight / total for action, weight in weights.items()}
 
 
 class TabularSeat(Seat):
@@ -135,8 +139,8 @@ class TabularSeat(Seat):
         rows: dict[int, Row] = {}
         for transition, advantage in zip(transitions, advantages, strict=True):
             view, past = views[transition.episode.id, transition.decision.turn], _past(transition, slot)
-            row, mix = self.table.row(view, past), self.table.policy(view, past)
-            rows[id(row)] = row
+            row = self.table.row(view, past)
+            rows[id(row)], mix = row, mix_of(row)
             gradient = gradients.setdefault(id(row), dict.fromkeys(row, 0.0))
             bonus = self.entropy_gradient(mix)
             for action in row:

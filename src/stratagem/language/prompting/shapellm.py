@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product
 from typing import Any, Literal, NamedTuple, cast
 
 from stratagem.base.errors import BadParameter
-from stratagem.games.base import View
+from stratagem.games.base import Seat, View
 from stratagem.games.matrix import MatrixFacts, MatrixGame
 from stratagem.language.prompting.base import ChatMessage, Style
 from stratagem.language.prompting.past import NOTHING, Joint, Past
@@ -70,18 +71,19 @@ class ShapeLLM(Style):
 
     def messages(self, view: View[Any], past: Past = NOTHING) -> list[ChatMessage]:
         game, facts = _matrix(view)
-        rules = self._rules(game, facts)
+        rules = _rules(self, game, facts.seat, *self._labels(facts))
         text = "\n".join([*self._history(facts, past), f"Reply with {' or '.join(facts.labels)} only."])
         if self.system:
             return [ChatMessage("system", rules), ChatMessage("user", text)]
         return [ChatMessage("user", f"{rules}\n{text}")]
 
     def _history(self, facts: MatrixFacts, past: Past) -> list[str]:
-        counts, last = count_pairs(facts, past if self.recalls else NOTHING)
+        remembered = past if self.recalls else NOTHING
+        last = last_pair(facts, remembered)
         if self.shows == "base" or last is None:
             return []
         (own, other), lines = self._labels(facts), []
-        if self.shows == "occurrence" and counts.total():
+        if self.shows == "occurrence" and (counts := count_pairs(facts, remembered)).total():
             pairs = product(range(len(own)), range(len(other)))
             text = ", ".join(f"{own[i]}/{other[j]} {counts[i, j]}" for i, j in pairs)
             lines.append(f"How often each pair was played before the last round, yours first: {text}.")
@@ -98,15 +100,18 @@ class ShapeLLM(Style):
             )
         return facts.labels, facts.labels
 
-    def _rules(self, game: MatrixGame, facts: MatrixFacts) -> str:
-        step = -1 if self.switched else 1
-        own, other = (labels[::step] for labels in self._labels(facts))
-        pairs = product(facts.labels[::step], facts.their_labels[::step])
-        pays = (game.pay(facts.seat, *pair) for pair in pairs)
-        cells = [Cell(*names, *pay) for names, pay in zip(product(own, other), pays, strict=True)]
-        mine, theirs = " or ".join(own), " or ".join(other)
-        both = f"both choose {mine}" if mine == theirs else f"you choose {mine} and they choose {theirs}"
-        return "\n".join([f"{game.story} Each round {both}.", *_WORDED[self.payoffs](cells)])
+
+@lru_cache(maxsize=64)  # every decision of a match has the same rules
+def _rules(style: ShapeLLM, game: MatrixGame, seat: Seat, own: tuple[str, ...], other: tuple[str, ...]) -> str:
+    """Return the rules as a seat reads them, with its names of both seats' actions."""
+    step = -1 if style.switched else 1
+    own, other = own[::step], other[::step]
+    pairs = product(game.seat_labels(seat)[::step], game.seat_labels(1 - seat)[::step])
+    pays = (game.pay(seat, *pair) for pair in pairs)
+    cells = [Cell(*names, *pay) for names, pay in zip(product(own, other), pays, strict=True)]
+    mine, theirs = " or ".join(own), " or ".join(other)
+    both = f"both choose {mine}" if mine == theirs else f"you choose {mine} and they choose {theirs}"
+    return "\n".join([f"{game.story} Each round {both}.", *_WORDED[style.payoffs](cells)])
 
 
 def _sentences(cells: list[Cell]) -> list[str]:
@@ -137,16 +142,21 @@ def _matrix(view: View[Any]) -> tuple[MatrixGame, MatrixFacts]:
     return view.game, cast("MatrixFacts", facts)
 
 
-def count_pairs(facts: MatrixFacts, past: Past) -> tuple[Counter[Pair], Pair | None]:
-    """Count each pair played before the last one, and name the last; earlier episodes and this one are one history."""
-    played = list(zip(facts.mine, facts.theirs, strict=True))
-    counts = Counter(played)
+def last_pair(facts: MatrixFacts, past: Past) -> Pair | None:
+    """Return the last pair of this episode, or of those before it; None where nothing was played."""
+    if facts.mine:
+        return facts.mine[-1], facts.theirs[-1]
+    return None if past.last is None else _pair(facts, past.last)
+
+
+def count_pairs(facts: MatrixFacts, past: Past) -> Counter[Pair]:
+    """Count each pair played before the last one; earlier episodes and this one are one history."""
+    counts = Counter(zip(facts.mine, facts.theirs, strict=True))
     for joint, count in past.counts.items():
         counts[_pair(facts, joint)] += count
-    last = played[-1] if played else None if past.last is None else _pair(facts, past.last)
-    if last is not None:
+    if (last := last_pair(facts, past)) is not None:
         counts[last] -= 1
-    return counts, last
+    return counts
 
 
 def _pair(facts: MatrixFacts, joint: Joint) -> Pair:

@@ -15,7 +15,7 @@ from stratagem.games.disguise import DisguisedView
 from stratagem.games.kuhn import Kuhn
 from stratagem.games.matrix import MatrixGame
 from stratagem.games.spiel.rules import SpielRules
-from stratagem.language.prompting.shapellm import count_pairs
+from stratagem.language.prompting.shapellm import count_pairs, last_pair
 from stratagem.language.prompting.templates.fact import (
     PromptFact,
     TemplateScene,
@@ -120,7 +120,7 @@ def _payoff_rows(scene: TemplateScene) -> list[dict[str, Any]]:
 
 def _last(scene: TemplateScene, field: str) -> str | None:
     facts = scene.facts
-    last = count_pairs(facts, scene.past)[1]
+    last = last_pair(facts, scene.past)
     if last is None:
         return None
     pair = facts.labels[last[0]], facts.their_labels[last[1]]
@@ -130,7 +130,7 @@ def _last(scene: TemplateScene, field: str) -> str | None:
 def _occurrences(scene: TemplateScene) -> list[dict[str, Any]]:
     """Count each pair before the last round; nothing before the second round."""
     facts = scene.facts
-    counts, _ = count_pairs(facts, scene.past)
+    counts = count_pairs(facts, scene.past)
     pairs = product(range(len(facts.labels)), range(len(facts.their_labels)))
     rows = [{**cell, "times": counts[pair]} for pair, cell in zip(pairs, _payoffs(scene), strict=True)]
     return rows if counts.total() else []
