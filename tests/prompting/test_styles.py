@@ -4,19 +4,19 @@ from itertools import islice
 
 import pytest
 
-from stratagem.api.prompts import views
 from stratagem.base.errors import BadParameter, UnknownName
 from stratagem.games import Key, make_game
 from stratagem.games.catalogue import GAMES
 from stratagem.games.diplomacy import Diplomacy
 from stratagem.games.matrix import MatrixGame
+from stratagem.games.random_play import acting_view, random_views
 from stratagem.language.prompting.catalogue import LATER_VERSIONS, PAPERS, another_style, make_style, style_names
 
 PLAYABLE = [make_game(name) for name in GAMES if name != "matrix"]
 
 
 def seen(game, turns=12, seed=3):
-    return list(islice(views(game.start(Key(seed).at("chance")), Key(seed), turns), turns))
+    return list(islice(random_views(game.start(Key(seed).at("chance")), Key(seed).at("turn"), turns), turns))
 
 
 def serves(style, game):
@@ -73,7 +73,7 @@ def test_mistakes_are_one_sentence():
 
 @pytest.mark.parametrize(("style", "told"), [("plain", "situation"), ("brief", "state_key")])
 def test_a_prompt_without_what_may_be_played_ends_with_what_stands(style, told):
-    view = next(views(make_game("nim").start(Key(0)), Key(0), 1))
+    view = next(random_views(make_game("nim").start(Key(0)), Key(0).at("turn"), 1))
     listed, short = (make_style(text).messages(view)[-1].content for text in (style, f"{style}(listed=False)"))
     assert "You may play" in listed
     assert "You may play" not in short
@@ -84,7 +84,7 @@ def test_a_prompt_without_what_may_be_played_ends_with_what_stands(style, told):
 
 def test_prompts_of_diplomacy_tell_more_or_less_of_the_orders():
     game = make_game("diplomacy")
-    view = next(view for view in views(game.start(Key(0)), Key(0), 7) if view.facts.power == "FRANCE")
+    view = next(view for view in random_views(game.start(Key(0)), Key(0).at("turn"), 7) if view.facts.power == "FRANCE")
     told = {name: make_style(f"diplomacy-{name}").messages(view)[-1].content for name in
             ("verbose", "compact", "minimal", "windows", "counts")}  # fmt: skip
     board = view.rules + "\n\n" + view.situation
@@ -106,9 +106,9 @@ def test_prompts_of_diplomacy_know_every_phase():
             text = make_style(f"diplomacy-{name}").messages(view)[-1].content
             assert text.endswith("between <orders> and </orders>.")
     with pytest.raises(BadParameter, match="not of kuhn"):
-        make_style("diplomacy-minimal").messages(next(views(make_game("kuhn").start(Key(0)), Key(0), 1)))
+        make_style("diplomacy-minimal").messages(acting_view(make_game("kuhn"), 0))
     with pytest.raises(BadParameter, match="diplomacy-surroundings tells of diplomacy, not of kuhn"):
-        make_style("diplomacy-surroundings").messages(next(views(make_game("kuhn").start(Key(0)), Key(0), 1)))
+        make_style("diplomacy-surroundings").messages(acting_view(make_game("kuhn"), 0))
 
 
 FIRST_GOAL = "You play a game and want to be paid as much as you can over the whole of it."

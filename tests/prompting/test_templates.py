@@ -10,12 +10,12 @@ import pytest
 import stratagem as sg
 from small_recipes import RECIPES
 from stratagem.algorithms.catalogue import algorithm_of, bound, read_any, recipe_of
-from stratagem.api.prompts import views
 from stratagem.base.errors import BadParameter, UnknownName
 from stratagem.base.named_files import naming
 from stratagem.cli.main import main
 from stratagem.games import Key, make_game
 from stratagem.games.disguise import generate_disguise
+from stratagem.games.random_play import random_views
 from stratagem.language.prompting.catalogue import PAPERS, make_style
 from stratagem.language.prompting.past import Past
 from stratagem.language.prompting.templates.coverage import find_omissions
@@ -39,7 +39,7 @@ SCOPAL = (
 
 def seen(game, turns=12, seed=3):
     game = make_game(game)
-    return list(islice(views(game.start(Key(seed).at("chance")), Key(seed), turns), turns))
+    return list(islice(random_views(game.start(Key(seed).at("chance")), Key(seed).at("turn"), turns), turns))
 
 
 def written(text, view, past=None, head=""):

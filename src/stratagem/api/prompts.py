@@ -12,9 +12,10 @@ from stratagem.api.mistakes import one_sentence
 from stratagem.api.result import Result
 from stratagem.base.errors import WrongKind
 from stratagem.base.options import check_seed, whole
-from stratagem.games.base import Game, Json, State, View
+from stratagem.games.base import Game, Json, View
 from stratagem.games.disguise import generate_disguise, read_disguise
 from stratagem.games.key import Key
+from stratagem.games.random_play import random_views
 from stratagem.language.prompting.base import ChatMessage, Style
 from stratagem.language.prompting.catalogue import make_style
 from stratagem.language.prompting.templates.coverage import find_omissions
@@ -104,7 +105,7 @@ def prompt(
     made, words = as_game(game), _style(style)
     seen = _viewer_of(disguised_as, made)
     state = made.start(Key(seed).at("chance"))
-    shown = [words.messages(seen(view)) for view in islice(views(state, Key(seed), turns), turns)]
+    shown = [words.messages(seen(view)) for view in islice(random_views(state, Key(seed).at("turn"), turns), turns)]
     cut = _characters if model is None else _tokens(as_text(model, "model"))
     plain = () if disguised_as is not None else find_omissions(words, _many(made, seed))
     return Prompts(tuple(_compare_prompts(shown, cut)), "characters" if model is None else "tokens", tuple(plain))
@@ -114,17 +115,7 @@ def _many(game: Game[Any], seed: int) -> Iterator[View[Any]]:
     """Yield what seats see in some episodes of random moves."""
     for number in range(_EPISODES):
         key = Key(seed).at("untold", number)
-        yield from islice(views(game.start(key.at("chance")), key, _MOST_TURNS), _MOST_TURNS)
-
-
-def views(state: State[Any], key: Key, count: int) -> Iterator[View[Any]]:
-    """Yield the views of the seats to act over the first turns of a game of random legal moves."""
-    for turn in range(count):
-        if state.over:
-            return
-        yield from map(state.view, state.to_act)
-        drawn = {seat: state.view(seat).choices.sample(key.at("turn", turn, seat)) for seat in state.to_act}
-        state.play(drawn)
+        yield from islice(random_views(game.start(key.at("chance")), key.at("turn"), _MOST_TURNS), _MOST_TURNS)
 
 
 def _style(given: str | Style) -> Style:

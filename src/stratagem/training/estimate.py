@@ -9,16 +9,17 @@ given, never guessed. `NOT_COUNTED` is what no figure includes.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import cycle, islice
+from itertools import chain, cycle, islice
 from math import prod
 from typing import Any
 from zlib import crc32
 
-from stratagem.games.base import Game, View
+from stratagem.games.base import Game
 from stratagem.games.key import Key
+from stratagem.games.random_play import random_turns
 from stratagem.language.decoding.vocabulary import Ids
 from stratagem.language.engines.row_store import allocated_columns
 from stratagem.language.models.shapes import BYTES, ModelShape
@@ -276,7 +277,8 @@ def _measure_episodes(game: Game[Any], style: Style) -> EpisodeSize:
     prompts, actions, texts = [], [], list[Ids]()
     for number in range(_EPISODES):
         key = Key(0).at("estimate", number) if number else Key(0).at("estimate")
-        for view, action in random_episode(game, key):
+        turns = random_turns(game.start(key), key, _TURNS)
+        for view, action in chain.from_iterable(turn.decisions() for turn in turns):
             messages = [message.content for message in style.messages(view)]
             texts.append(_tokens("".join(messages)))
             if not number:
@@ -301,15 +303,3 @@ def sample_batch(prompts: Sequence[Ids], reply: int, number: int, draw: int) -> 
         positions = tuple(range(len(prompt), len(prompt) + reply))
         examples.append(Example(tokens=(*prompt, *words), loss_positions=positions))
     return examples
-
-
-def random_episode(game: Game[Any], key: Key) -> Iterator[tuple[View[Any], str]]:
-    """Yield the views and the actions of an episode between uniform players, or of its first turns."""
-    state = game.start(key)
-    for turn in range(_TURNS):
-        if state.over:
-            return
-        views = {seat: state.view(seat) for seat in state.to_act}
-        actions = {seat: view.choices.sample(key.at(turn, seat)) for seat, view in views.items()}
-        yield from ((view, actions[seat]) for seat, view in views.items())
-        state.play(actions)

@@ -177,6 +177,13 @@ def test_a_table_compares_its_discounted_decisions_of_one_round(discount, said):
         check_seats(recipe, make_game(recipe.game))
 
 
+@pytest.mark.parametrize("game", ["spiel:kuhn_poker", "drawn(seed=3)"])
+def test_tables_are_admitted_where_one_seat_moves_after_the_other(game):
+    own = {"learner": "tabular", "memory": "episode", "style": "plain"}
+    recipe = made(game=game, seats=dict.fromkeys(("one", "two"), own))
+    check_seats(recipe, make_game(recipe.game))
+
+
 def test_unknown_algorithm_is_rejected_with_the_known_ones(tmp_path):
     (tmp_path / "one.toml").write_text('algorithm = "magic"\n')
     with pytest.raises(UnknownName, match="sepo"):

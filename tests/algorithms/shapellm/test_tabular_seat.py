@@ -13,6 +13,7 @@ from stratagem.algorithms.shapellm.tabular_seat import TabularSeat
 from stratagem.base.errors import BadParameter
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.games.random_play import random_views
 from stratagem.learn.schedules import Schedule
 from stratagem.players.catalogue import make_player
 from stratagem.playing.forks import steps
@@ -199,6 +200,18 @@ def test_tabular_seat_learns_to_cooperate_with_tit_for_tat():
         last = run_trial(trials, number)
     paid = [episode.per_round(0) for episode in last.stages[-1]]
     assert math.fsum(paid) / len(paid) > 2.5
+
+
+def test_tabular_seat_learns_when_the_other_moves_first():
+    """A random opponent bets with any card in Kuhn poker of OpenSpiel: a jack folds, and the others call."""
+    game = make_game("spiel:kuhn_poker")
+    seat = TabularSeat("t", TabularSettings(memory="episode", style="plain", learning_rate=20.0), 1)
+    trials = Trials(game, {"other": Seat(make_player("random", game)), "t": seat}, 40, 5, Key(0))
+    for number in range(6):
+        run_trial(trials, number)
+    views = (view for key in map(Key, range(60)) for view in random_views(game.start(key), key))
+    calls = {one.info_key: seat.table.policy(one)["Bet"] for one in views if one.info_key in ("0b", "1b", "2b")}
+    assert calls["0b"] < 0.1 < 0.9 < min(calls["1b"], calls["2b"])
 
 
 def test_tabular_seat_resumes_from_its_state(tmp_path):

@@ -51,6 +51,7 @@ from stratagem.base.errors import BadParameter
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.games.matrix import MatrixGame
+from stratagem.games.random_play import acting_view
 from stratagem.language.decoding.spelling import Unspellable
 from stratagem.language.engines.base import Engine
 from stratagem.language.engines.open import AdaptedEngine, engine_for
@@ -99,12 +100,11 @@ def check_seats(recipe: ShapeLLMRecipe, game: Game[Any]) -> None:
         try:
             if isinstance(seat, PromptSettings):
                 check_memory(seat.memory, make_style(seat.style), game)
-                make_style(seat.style).messages(game.start(Key(0)).view(slot))
+                make_style(seat.style).messages(acting_view(game, slot))
             if isinstance(seat, TabularSettings):
                 _check_returns(seat, recipe, game)
-                state, initial = game.start(Key(0)), initial_player(seat, game)
-                first = seat.initial_probability
-                TabularLearner(make_style(seat.style), first, initial=initial).row(state.view(slot))
+                initial, first = initial_player(seat, game), seat.initial_probability
+                TabularLearner(make_style(seat.style), first, initial=initial).row(acting_view(game, slot))
             if isinstance(seat, ScriptedSettings):
                 make_bot(seat.player, game)
             if isinstance(seat, MemoryOneSettings):

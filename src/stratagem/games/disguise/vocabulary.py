@@ -15,6 +15,7 @@ from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games.base import Game, State
 from stratagem.games.disguise.substitution import WORDS, lemma
 from stratagem.games.key import Key
+from stratagem.games.random_play import random_turns
 
 _WORD = re.compile(WORDS)
 _EPISODES, _MOVES, _LISTED = 4, 200, 500
@@ -71,12 +72,7 @@ def _is_sign(match: re.Match[str]) -> bool:
 def play_randomly(game: Game[Any], key: Key) -> Iterator[State[Any]]:
     """Yield the states of an episode of random play, up to a bound."""
     state = game.start(key.at("table"))
-    for move in range(_MOVES):
-        if state.over:
-            return
-        yield state
-        draws = key.at("player", move)
-        state.play({seat: state.view(seat).choices.sample(draws.at(seat)) for seat in state.to_act})
+    yield from (state for _ in random_turns(state, key.at("player"), _MOVES))
 
 
 def known_words(game: Game[Any]) -> set[str]:

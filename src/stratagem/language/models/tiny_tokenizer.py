@@ -15,6 +15,7 @@ from stratagem.games.base import Game
 from stratagem.games.catalogue import make_game, usual_of
 from stratagem.games.key import Key
 from stratagem.games.playthrough import GOLDEN, playthrough
+from stratagem.games.random_play import random_views
 from stratagem.language.models.bpe import digest_texts, trained_tokenizer
 from stratagem.language.models.reference import BadModel
 
@@ -56,14 +57,9 @@ def texts_of(game: Game[Any]) -> Iterator[str]:
 
 
 def _episode(game: Game[Any], key: Key) -> Iterator[str]:
-    state, move = game.start(key), 0
-    while not state.over:
-        views = {seat: state.view(seat) for seat in state.to_act}
-        for view in views.values():
-            yield view.situation
-            yield "\n".join(islice(view.choices, _SHOWN))
-        state.play({seat: view.choices.sample(key.at("player", move, seat)) for seat, view in views.items()})
-        move += 1
+    for view in random_views(game.start(key), key.at("player")):
+        yield view.situation
+        yield "\n".join(islice(view.choices, _SHOWN))
 
 
 def texts_digest() -> str:

@@ -13,6 +13,7 @@ from typing import Any
 
 from stratagem.games.base import Game, View
 from stratagem.games.key import Key
+from stratagem.games.random_play import random_turns
 from stratagem.language.engines.base import Call, Finish, Request
 from stratagem.language.engines.remote.budget import CHARACTERS, largest_cost
 from stratagem.language.engines.remote.tally import prices_of
@@ -123,13 +124,8 @@ def _turns(game: Game[Any]) -> Iterator[tuple[View[Any], str]]:
     """Yield what seats see in some episodes of random play, and what they do."""
     for number in range(_EPISODES):
         key = Key(0).at("estimate", number)
-        state, turn = game.start(key.at("chance")), 0
-        while not state.over:
-            views = {seat: state.view(seat) for seat in state.to_act}
-            actions = {seat: view.choices.sample(key.at(turn, seat)) for seat, view in views.items()}
-            yield from ((view, actions[seat]) for seat, view in views.items())
-            state.play(actions)
-            turn += 1
+        for turn in random_turns(game.start(key.at("chance")), key):
+            yield from turn.decisions()
 
 
 def _request(agent: LanguagePlayer, view: View[Any]) -> Request:
