@@ -9,6 +9,7 @@ from zipfile import ZipFile
 import pytest
 
 import stratagem as sg
+from stratagem.base.errors import BadRecord
 from stratagem.measure.audit.card import FILE
 
 HOSTILE = "</td><script>alert(1)</script><img src=//evil onerror=x>\u202e\"'&"
@@ -160,6 +161,13 @@ def test_hostile_texts_are_shown_as_text(audits, tmp_path):
     assert "\u202e" not in text
     assert text.count("&lt;script&gt;alert(1)&lt;/script&gt;") > 8
     assert not [name for _, found in Page(text).elements for name in found if name.startswith("on")]
+
+
+def test_a_linked_card_of_a_folder_is_refused(audits, tmp_path):
+    (tmp_path / FILE).symlink_to(audits[0] / FILE)
+    with pytest.raises(BadRecord, match=r"card\.json is a link"):
+        sg.rank_audits([audits[1], tmp_path], html=tmp_path / "board.html")
+    sg.rank_audits([audits[1], tmp_path / FILE], html=tmp_path / "board.html")  # named itself, it is read
 
 
 def test_links_of_a_disk_are_not_packed(audits, tmp_path):

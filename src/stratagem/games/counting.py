@@ -6,6 +6,23 @@ _WORDS = dict(
     enumerate(("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"), 1)
 ) | {20: "twenty"}
 
+_IRREGULAR = {
+    "die": "dice",
+    "man": "men",
+    "woman": "women",
+    "child": "children",
+    "person": "people",
+    "foot": "feet",
+    "goose": "geese",
+    "tooth": "teeth",
+    "mouse": "mice",
+    "ox": "oxen",
+    **{one: f"{one[:-1]}ves" for one in ("calf", "half", "leaf", "loaf", "shelf", "thief", "wolf")},
+    **{one: f"{one[:-2]}ves" for one in ("knife", "life", "wife")},
+    **{one: one for one in ("deer", "fish", "sheep")},
+}
+"""Names of several that no rule gives."""
+
 
 def in_words(number: int) -> str:
     """Write a number: `three`, `30`."""
@@ -18,9 +35,9 @@ def count_in_words(number: int, thing: str) -> str:
 
 
 def plural_of(thing: str) -> str:
-    """Name several of a thing: `chips`, `pennies`, `boxes`, `dice`."""
-    if thing == "die":
-        return "dice"
+    """Name several of a thing: `chips`, `pennies`, `boxes`, `dice`, `leaves`; an abbreviation stays, as `USD`."""
+    if thing in _IRREGULAR or (len(thing) > 1 and thing.isupper()):
+        return _IRREGULAR.get(thing, thing)
     if thing.endswith("y") and thing[-2:-1] not in (*"aeiou", ""):
         return f"{thing[:-1]}ies"
     return f"{thing}es" if thing.endswith(("s", "x", "z", "ch", "sh")) else f"{thing}s"
