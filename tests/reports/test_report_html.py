@@ -5,7 +5,7 @@ import math
 
 import pytest
 
-from stratagem.show.html import Html, as_json, element, join, text, visible
+from stratagem.show.html import Html, as_json, breakable, element, join, text, visible
 from stratagem.show.reports.figure import PictureFacts, count_noun, label, picture
 
 
@@ -22,6 +22,21 @@ def test_characters_that_hide_are_shown_by_their_number(char):
     assert text(f"a{char}b") == f'a<span class="odd">{number}</span>b'
     assert visible(f"a{char}b") == f"a[{number}]b"
     assert char not in element("p", "x", title=f"y{char}")
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("kuhn.payoff_random", "kuhn.<wbr>payoff_<wbr>random"),
+        ("run:runs/TightValue@20", "run:runs/<wbr>Tight<wbr>Value@20"),
+        ("takes part, or not", "takes part, or not"),
+        ("<b>.x", "&lt;b&gt;.<wbr>x"),
+        ("\u202e.x", '<span class="odd">U+202E</span>.<wbr>x'),
+    ],
+)
+def test_a_name_breaks_between_its_parts_and_is_escaped(name, shown):
+    assert breakable(name) == shown
+    assert breakable(Html("<i>a.b</i>")) == "<i>a.b</i>"
 
 
 def test_what_people_write_stays():

@@ -15,7 +15,8 @@ from unicodedata import category
 
 _PLAIN = re.compile(r"[\n\t\x20-\x7e]*")
 _TAG = re.compile(r"[a-z][a-z0-9]*")
-_VOID = ("br", "col", "meta")
+_VOID = ("br", "col", "meta", "wbr")
+_BREAKS = re.compile(r"(?<=[/._,=])(?=\S)|(?<=[a-z])(?=[A-Z])")
 
 
 class Html(str):
@@ -40,6 +41,11 @@ def _attribute(name: str, value: str | bool) -> str:
 def join(*children: str, by: str = "") -> Html:
     """Join elements and texts."""
     return Html(text(by).join(text(child) for child in children))
+
+
+def breakable(name: str) -> Html:
+    """Escape a name that may break after a stroke, a point or an underscore, or before a capital, and not in a word."""
+    return name if isinstance(name, Html) else join(*_BREAKS.split(name), by=element("wbr"))
 
 
 def text(words: str) -> Html:

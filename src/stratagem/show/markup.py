@@ -7,8 +7,8 @@ from dataclasses import replace
 from stratagem.measure.figures.figure import Figure
 from stratagem.measure.statistics import Estimate, students
 from stratagem.show.cells import MISSING, pieces_of
-from stratagem.show.html import Html, element, join
-from stratagem.show.table import Column, ResultTable, TableRow, Value, heading_of
+from stratagem.show.html import Html, breakable, element, join
+from stratagem.show.table import Column, NamedFigure, ResultTable, TableRow, Value, heading_of
 
 MINUS = "\u2212"
 ARROWS = {"higher": " ↑", "lower": " ↓", "neither": ""}
@@ -58,12 +58,12 @@ def _sign_text(text: str, value: Value) -> str:
 
 
 def _cell(value: Value, digits: int, *, first: bool) -> Html:
-    pieces = [_piece(_sign_text(figure, value), _sign_text(error, value)) for figure, error in pieces_of(value, digits)]
-    text = join(*pieces)
+    parts = pieces_of(value, digits)
+    if first and isinstance(value, str | NamedFigure):
+        return element("th", *(breakable(name) for name, _ in parts), scope="row")
+    text = join(*(_piece(_sign_text(figure, value), _sign_text(error, value)) for figure, error in parts))
     if first:
         return element("th", text, scope="row")
-    return (
-        element("td", text, class_="none", title="Undefined, or not available.")
-        if text == MISSING
-        else element("td", text)
-    )
+    if text == MISSING:
+        return element("td", text, class_="none", title="Undefined, or not available.")
+    return element("td", text)

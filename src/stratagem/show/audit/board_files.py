@@ -78,9 +78,7 @@ def _texts(values: object) -> list[str]:
 def find_audit(path: Path) -> AuditSource:
     """Read an audit by its folder or its card, with the folder around a card that holds its record."""
     if path.is_dir() and (path / FILE).is_symlink():
-        raise BadRecord(
-            f"{path / FILE} is a link, and a board follows none: name the card's own file."
-        )
+        raise BadRecord(f"{path / FILE} is a link, and a board follows none: name the card's own file.")
     card, file = read_card(path), path / FILE if path.is_dir() else path
     around = file.name == FILE and (file.parent / RECORDS).is_dir()
     return AuditSource(card, file, file.parent if around else None)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from stratagem.show.html import Html, element, join
+from stratagem.show.html import Html, breakable, element, join
 from stratagem.show.reports.run_data import RunData
 
 
@@ -58,4 +58,4 @@ def table(headings: list[str], rows: list[list[str]], *, caption: str = "", clas
 def _cells(row: list[str]) -> list[Html]:
     first, *rest = row
     own = [cell if isinstance(cell, Html) and cell.startswith("<td") else element("td", cell) for cell in rest]
-    return [element("th", first, scope="row"), *own]
+    return [element("th", breakable(first), scope="row"), *own]
