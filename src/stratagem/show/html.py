@@ -16,7 +16,7 @@ from unicodedata import category
 _PLAIN = re.compile(r"[\n\t\x20-\x7e]*")
 _TAG = re.compile(r"[a-z][a-z0-9]*")
 _VOID = ("br", "col", "meta", "wbr")
-_BREAKS = re.compile(r"(?<=[/._,=])(?=\S)|(?<=[a-z])(?=[A-Z])")
+_BREAKS = re.compile(r"(?<=[/._,=])(?=\S)|(?<=[a-z])(?=[A-Z][a-z])")
 
 
 class Html(str):
