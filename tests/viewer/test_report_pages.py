@@ -24,7 +24,7 @@ def markup(node):
     kept = {name: value for name, value in given.items() if name != "data"}
     names = "".join(f' {name}="{escape(value)}"' if value else f" {name}" for name, value in kept.items())
     inside = "".join(map(markup, children))
-    return f"<{tag}{names}>" if tag in ("br", "col") else f"<{tag}{names}>{inside}</{tag}>"
+    return f"<{tag}{names}>" if tag in ("br", "col", "wbr") else f"<{tag}{names}>{inside}</{tag}>"
 
 
 def test_pages_are_the_sections_of_the_file(folder):

@@ -29,12 +29,12 @@ SUMMARY = "summary"
 _TAGS = frozenset((
     *("a", "article", "b", "br", "caption", "code", "col", "colgroup", "dd", "details", "div", "dl", "dt", "em"),
     *("figcaption", "figure", "h3", "h4", "header", "i", "li", "mark", "ol", "p", "pre", "small", "span", "strong"),
-    *("sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"),
+    *("sub", "summary", "sup", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul", "wbr"),
 ))  # fmt: skip
 _ATTRIBUTES = frozenset(
     ("class", "title", "scope", "colspan", "rowspan", "role", "tabindex", "open", "dir", "lang", "start")
 )
-_VOID = frozenset({"br", "col"})
+_VOID = frozenset({"br", "col", "wbr"})
 _PLOT = "plot"
 """Class of a picture; the data of its traces are in a script element that is no program."""
 Tree = list[Any]
