@@ -9,6 +9,7 @@ DOCS = ROOT / "docs"
 GLOSSARY = DOCS / "reference" / "glossary.md"
 SHORT_RESULTS = (
     *(
+        "atlas",
         "audit",
         "board",
         "cheap-talk",
