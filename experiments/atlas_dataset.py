@@ -1,4 +1,4 @@
-"""Data set of the atlas: `python experiments/atlas_dataset.py runs/atlas atlas-policies.json.gz`.
+"""Data set of the atlas: `python experiments/atlas_dataset.py runs/atlas runs/data/policies.json.gz`.
 
 It is compressed JSON, a line for each game and for each policy in it, and has a card beside it. The figures of the
 adversaries are with each policy where they were measured.
@@ -89,6 +89,7 @@ def main() -> None:
     parser.add_argument("out", type=Path, help="file of the data set, .json.gz")
     asked = parser.parse_args()
     made = list(lines(asked.folder))
+    asked.out.parent.mkdir(parents=True, exist_ok=True)
     asked.out.write_bytes(gzip.compress("".join(json.dumps(line) + "\n" for line in made).encode(), mtime=0))
     games, policies = (sum(name in line for line in made) for name in ("game", "policy"))
     commit = f"Commit {made[0]['made_by']['commit']}."
