@@ -94,7 +94,9 @@ def compare(case: Case) -> list[str]:
     if not path_of(case.name).is_file():
         return [f"{case.name}: nothing is stored"]
     stored = read_outcome(path_of(case.name).read_text(encoding="utf-8"))
-    found = changes(stored, compute(case), read_renames(HERE / "renames.toml"), tolerance=1e-9 if case.model else 0.0)
+    found = changes(
+        stored, compute(case), read_renames(HERE / "renames.toml"), tolerance=1e-9 if case.model else 1e-12 * case.sums
+    )
     return [f"{case.name}: {sentence}" for sentence in found]
 
 

@@ -51,6 +51,8 @@ class Case:
     """False where the command has no JSON."""
     model: bool = False
     """True where figures rest on a model's floating point: they are compared to 1e-9, not to the last bit."""
+    sums: bool = False
+    """True where figures rest on sums whose order the processor decides: they are compared to 1e-12."""
     slow: bool = False
     """True where the case takes more than a few seconds; the test leaves it out."""
 
