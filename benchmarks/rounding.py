@@ -17,13 +17,13 @@ import torch
 
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
+from stratagem.games.random_play import random_turns
 from stratagem.language.models.adapters import active, adapter_parameters, add_adapter
 from stratagem.language.models.language_model import LanguageModel
 from stratagem.language.models.load import load
 from stratagem.language.prompting.catalogue import make_style
 from stratagem.learn.example import Example
 from stratagem.learn.policy import Policy
-from stratagem.training.estimate import random_episode
 
 CLIP, MINI_BATCH, UPDATE = 1e-4, 10, 1e-4
 WAYS = (
@@ -40,7 +40,8 @@ def examples(lm: LanguageModel) -> list[Example]:
     """Make examples of one label after the prompts of an episode."""
     style, game = make_style("shapellm-state"), make_game("ipd-shapellm(labels=(C, D), rounds=20)")
     made = []
-    for view, action in random_episode(game, Key(0)):
+    turns = random_turns(game.start(Key(0)), Key(0), 200)
+    for view, action in (pair for turn in turns for pair in turn.decisions()):
         messages = [message._asdict() for message in style.messages(view)]
         prompt, label = lm.chat(messages), lm.encode(action)[-1]
         made.append(Example(tokens=(*prompt, label), loss_positions=(len(prompt),)))
