@@ -7,6 +7,8 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
+from urllib.error import HTTPError
+from urllib.request import urlopen
 
 import pytest
 from shown_folder import episodes_of
@@ -15,15 +17,6 @@ from stratagem.playing.store import write_shard
 
 ROOT = Path(__file__).resolve().parents[2]
 TEXT = (ROOT / "docs" / "how-to" / "add-a-viewer-page.md").read_text("utf-8")
-ASK = """
-import json, sys
-from pathlib import Path
-from starlette.testclient import TestClient
-from stratagem.show.viewer.app import Viewer
-from stratagem.show.viewer.studio import Studio
-client = TestClient(Viewer(Studio(Path(sys.argv[1]))).application(), base_url="http://localhost")
-print(json.dumps([client.get("/api/lengths", params=query).json() for query in ({"record": "games"}, {})]))
-"""
 OPEN = """
 import sys
 from pathlib import Path
@@ -53,8 +46,7 @@ def add_lines(path, lines, table):
 def changed(tmp_path_factory):
     """The folder of a copy of the package with the page."""
     source = tmp_path_factory.mktemp("source")
-    ignored = shutil.ignore_patterns("__pycache__")
-    viewer = shutil.copytree(ROOT / "src" / "stratagem", source / "stratagem", ignore=ignored) / "show" / "viewer"
+    viewer = shutil.copytree(ROOT / "src" / "stratagem", source / "stratagem") / "show" / "viewer"
     (module,), (line,), (drawing, row) = blocks("python"), blocks("py"), blocks("js")
     (viewer / "lengths.py").write_text(module, "utf-8")
     (viewer / "static" / "lengths.js").write_text(drawing, "utf-8")
@@ -71,37 +63,45 @@ def record(tmp_path_factory):
     return folder
 
 
-def started(source, program, folder):
-    return subprocess.Popen(
-        [sys.executable, "-c", program, str(folder)],
-        env={**os.environ, "PYTHONPATH": str(source)},
+@pytest.fixture(scope="module")
+def address(changed, record):
+    """The address of the changed package's viewer: it starts here, so that its second counts for no test."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", OPEN, str(record)],
+        env={**os.environ, "PYTHONPATH": str(changed)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         text=True,
     )
+    yield process.stdout.readline().strip()
+    process.communicate("")
+
+
+def answered(address, query):
+    """Return what the page's path answers to a query, the answer to a bad one included."""
+    try:
+        with urlopen(f"{address}api/lengths{query}") as answer:
+            return json.load(answer)
+    except HTTPError as refused:
+        return json.load(refused)
 
 
 @pytest.mark.runs
-def test_page_answers_after_the_lines_of_the_guide(changed, record):
-    told, _ = started(changed, ASK, record).communicate()
-    answer, refused = json.loads(told)
+def test_page_answers_after_the_lines_of_the_guide(address):
+    answer = answered(address, "?record=games")
     assert [length for length, _ in answer["lengths"]] == [2, 3]
     assert sum(episodes for _, episodes in answer["lengths"]) == 24
-    assert refused == {"error": "The request lacks `record`."}
+    assert answered(address, "") == {"error": "The request lacks `record`."}
 
 
-def test_page_is_drawn_and_in_the_navigation(changed, record, page):
-    process = started(changed, OPEN, record)
-    try:
-        page.goto(process.stdout.readline().strip())
-        page.get_by_role("link", name="Lengths", exact=True).click()
-        page.get_by_role("heading", name="Lengths").wait_for()
-        rows = [row.inner_text().split() for row in page.locator("tbody tr").all()]
-        assert [row[0] for row in rows] == ["2", "3"]
-        assert sum(int(row[1]) for row in rows) == 24
-        assert page.get_by_role("link", name="Lengths", exact=True).get_attribute("aria-current") == "page"
-    finally:
-        process.communicate("")
+def test_page_is_drawn_and_in_the_navigation(address, page):
+    page.goto(address)
+    page.get_by_role("link", name="Lengths", exact=True).click()
+    page.get_by_role("heading", name="Lengths").wait_for()
+    rows = [row.inner_text().split() for row in page.locator("tbody tr").all()]
+    assert [row[0] for row in rows] == ["2", "3"]
+    assert sum(int(row[1]) for row in rows) == 24
+    assert page.get_by_role("link", name="Lengths", exact=True).get_attribute("aria-current") == "page"
 
 
 def test_guide_is_short():
