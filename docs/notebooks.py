@@ -63,11 +63,19 @@ def _lines(text: str) -> list[str]:
     return text.splitlines(keepends=True)
 
 
+def lay_out(folder: Path) -> Path:
+    """Return the folder of the notebooks within a new one that has the pages where a clone has them."""
+    own = folder / "examples" / "notebooks"
+    own.mkdir(parents=True)
+    (folder / "docs").symlink_to(FOLDER.parents[1] / "docs")
+    return own
+
+
 def store_outputs(name: str) -> None:
     """Run a notebook in a new folder, and store its outputs."""
     notebook, here = read_notebook(name), Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
-        os.chdir(folder)
+        os.chdir(lay_out(Path(folder)))
         try:
             outputs = list(run_cells(notebook))
         finally:

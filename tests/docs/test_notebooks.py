@@ -24,7 +24,7 @@ def kinds(outputs):
 
 
 def test_the_notebooks_are_those_of_the_page():
-    assert NAMES == ["measure", "own_game", TRAINED]
+    assert NAMES == ["atlas", "measure", "own_game", TRAINED]
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -40,7 +40,7 @@ def test_notebook_is_stored_with_its_outputs(name):
 def test_notebook_shows_what_is_stored(name, tmp_path, monkeypatch):
     pytest.importorskip("pandas")
     pytest.importorskip("plotly")
-    monkeypatch.chdir(tmp_path)
+    monkeypatch.chdir(notebooks.lay_out(tmp_path))
     outputs = list(notebooks.run_cells(notebooks.read_notebook(name)))
     if name == TRAINED:
         assert kinds(outputs) == kinds(stored_outputs(name))
