@@ -23,7 +23,7 @@ from shaping_table import FACTORS, FROZEN, GAMES, LEVELS, NAIVE, RATE, SCHEDULE,
 
 from stratagem.sweeps.planned_run import PlannedRun
 
-SEEDS, TINY_SEEDS = range(20, 40), range(20, 30)
+SEEDS, TINY_SEEDS = range(20, 32), range(20, 30)
 """Seeds; those below 20 are of earlier results, and those from 100 on of pilots."""
 EPISODES = 5
 """Number of episodes in a trial."""

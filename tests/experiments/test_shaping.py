@@ -250,7 +250,7 @@ def test_figures_of_a_learner_in_the_second_seat(tmp_path):
     assert [row[figure] for figure in FIGURES] == [-2.0, 1.0, -0.5, 1.5]
 
 
-@pytest.mark.parametrize(("study", "count"), [("tables", 20 * 2 * 24), ("tiny", 10 * 12), ("smollm2", 2 * 2)])
+@pytest.mark.parametrize(("study", "count"), [("tables", 12 * 2 * 24), ("tiny", 10 * 12), ("smollm2", 2 * 2)])
 def test_commands_list_the_runs(study, count, monkeypatch, capsys):
     monkeypatch.chdir(ROOT)
     monkeypatch.setattr(sys, "argv", ["shaping.py", "runs/shaping", study, "--list"])
