@@ -186,12 +186,12 @@ def test_help_is_what_the_docstring_says(called):
         "--times <int> Times, of which a further line tells more. [default: 1]",
         "--fast Be fast.",
         "--chance / --no-chance Chance. [default: chance]",
-        "/ --no-lock Open it.",
         "--dry-run Rehearse the work.",
         "--from <path> Folder of earlier work.",
         "--budget <str> Cap on the calls",
     ):
         assert line in shown
+    assert "\n  --no-lock " in printed  # the one that negates is the only one
     assert "progress" not in shown
 
 

@@ -128,7 +128,9 @@ class LoadedCommand(TyperCommand):
         for parameter in self.get_params(ctx):
             own = "Arguments" if parameter.param_type_name == "argument" else "Options"
             if record := parameter.get_help_record(ctx):
-                sections.setdefault(getattr(parameter, "rich_help_panel", None) or own, []).append(record)
+                names, explained = record  # the parser begins those of an option that only negates with a slash
+                section = getattr(parameter, "rich_help_panel", None) or own
+                sections.setdefault(section, []).append((names.removeprefix(" / "), explained))
         for title, records in sections.items():
             if records:
                 with formatter.section(title):
