@@ -59,6 +59,8 @@ check: $(READY) ## ruff, the strict type checker and the check of words
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/mypy --platform darwin --cache-dir .mypy_cache/darwin src
+	for folder in benchmarks docs examples experiments zoo; do \
+		MYPYPATH=$$folder:experiments:src $(BIN)/mypy $$folder || exit 1; done
 	$(BIN)/python tests/words.py
 
 golden: $(READY) ## write the golden playthroughs again, after a change of rules that is meant

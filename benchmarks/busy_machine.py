@@ -39,7 +39,7 @@ def seconds(spins: str, cores: int) -> float:
     changes = [word for change in SHORT for word in ("--set", change)]
     with tempfile.TemporaryDirectory() as folder:
         command = [
-            Path(sys.executable).parent / "stratagem",
+            str(Path(sys.executable).parent / "stratagem"),
             "train",
             "recipes/sepo/kuhn-tiny.toml",
             "--out",

@@ -91,8 +91,12 @@ def main() -> None:
     parser.add_argument("--processes", type=int, default=1)
     asked = parser.parse_args()
     print(json.dumps({"python": platform.python_version(), "machine": platform.machine(), **vars(asked)}))
-    ways = {"bare engine": bare, "ours": ours, "ours, judged": partial(ours, judged=True)}
-    ways["ours, dumbbot"] = partial(ours, player="dumbbot")
+    ways: dict[str, Callable[[int, int, int], int]] = {
+        "bare engine": bare,
+        "ours": ours,
+        "ours, judged": partial(ours, judged=True),
+        "ours, dumbbot": partial(ours, player="dumbbot"),
+    }
     for year in asked.years:
         best = dict.fromkeys(ways, 0.0)
         for _ in range(ROUNDS):

@@ -24,10 +24,10 @@ class Walk(Protocol):
 
     mask: torch.Tensor
 
-    def fill(self) -> None:
+    def fill(self) -> object:
         """Write down what may come next."""
 
-    def accept(self, token: int) -> None:
+    def accept(self, token: int, /) -> object:
         """Go one token further."""
 
 

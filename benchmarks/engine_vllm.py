@@ -10,7 +10,7 @@ import contextlib
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 from engine import line, machine
@@ -24,9 +24,10 @@ from stratagem.language.decoding.stopping import StopRule
 from stratagem.language.engines.base import Call, Request, TrainableEngine
 from stratagem.language.engines.catalogue import VLLM, Transformers, VLLMServer
 from stratagem.language.engines.open import open_engine
+from stratagem.language.engines.vllm.core import CopyEngine
 from stratagem.language.models.load import load
 from stratagem.language.prompting.catalogue import make_style
-from stratagem.players.base import Ask
+from stratagem.players.base import Ask, Turn
 from stratagem.players.model_player import ModelPlayer
 from stratagem.players.speaker import Speaker
 from stratagem.playing.match import Match
@@ -64,8 +65,9 @@ def engines(model: str) -> Iterator[Engines]:
             "vllm-server": open_engine(lm, VLLMServer(address=address)),
         }
         yield found
-        for name in ("vllm", "vllm-server"):
-            found[name].batch.stop()
+        for engine in found.values():
+            if isinstance(engine, CopyEngine):
+                engine.batch.stop()
 
 
 def compared(some: Engines, work: Callable[[TrainableEngine], object], repeats: int, name: str) -> Iterator[Figure]:
@@ -103,7 +105,12 @@ def sheets(engine: TrainableEngine) -> object:
     """Order the units of all powers in the first phase, and return the tokens."""
     state, player = make_game("diplomacy").start(Key(1)), _player(engine, "direct", "brief")
     turns = [player.turn(Ask(state.view(seat), Key(seat), 0, 0, seat, None)) for seat in state.to_act]
-    return _answered(engine, [next(turn) for turn in turns])
+    return _answered(engine, [_first_request(turn) for turn in turns])
+
+
+def _first_request(turn: Turn) -> Request:
+    assert isinstance(turn, Generator)
+    return next(turn)
 
 
 def free(engine: TrainableEngine) -> object:

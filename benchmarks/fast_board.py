@@ -8,6 +8,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,9 @@ def cost(run: Callable[[], Any], repeats: int) -> float:
 
 def positions(count: int) -> list[tuple[ArrayBoard, dict[str, list[str]]]]:
     """Movement phases of DumbBot's games against itself, with their orders."""
-    found, bot, key = [], DumbBot(), Key(0)
+    found = list[tuple[ArrayBoard, dict[str, list[str]]]]()
+    bot, key = DumbBot(), Key(0)
+    assert bot.strays is not None
     while len(found) < count:
         board = first_board()
         for turn in range(20):
@@ -55,7 +58,8 @@ def main() -> None:
     """Print a line for each way to play a movement phase, and to write one sheet."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--positions", type=int, default=40)
-    phases, rows, bot = positions(parser.parse_args().positions), {}, DumbBot()
+    phases, bot = positions(parser.parse_args().positions), DumbBot()
+    rows: dict[str, list[float]] = {}
     game = make_game("diplomacy")
     for board, orders in phases:
         lines = orders_array(line for own in orders.values() for line in own)
@@ -71,16 +75,19 @@ def main() -> None:
         def sheet(facts: DiplomacyFacts = facts) -> list[str]:
             return list(bot.lines(facts, game, Dice(Key(1))))  # type: ignore[arg-type]
 
+        def kernel(board: ArrayBoard = board, lines: Any = lines, result: Any = result) -> None:
+            play_phase(chart(), board.cells.copy(), lines, result)
+
+        def fast_sheet(board: ArrayBoard = board, power: str = power) -> str | None:
+            assert bot.strays is not None
+            return write_sheet(board, power, Key(1), bot.appraisal, bot.strays)
+
         costs = {
             "phase: engine, from a position to the next board": cost(engine_phase, 3),
-            "phase: fast board, with results as texts": cost(lambda b=board, o=orders: b.play_orders(o), 50),
-            "phase: kernel alone": cost(
-                lambda b=board, o=lines, r=result: play_phase(chart(), b.cells.copy(), o, r), 200
-            ),
+            "phase: fast board, with results as texts": cost(partial(board.play_orders, orders), 50),
+            "phase: kernel alone": cost(kernel, 200),
             "sheet: DumbBot in Python": cost(sheet, 3),
-            "sheet: DumbBot on the fast board, as text": cost(
-                lambda b=board, p=power: write_sheet(b, p, Key(1), bot.appraisal, bot.strays), 50
-            ),
+            "sheet: DumbBot on the fast board, as text": cost(fast_sheet, 50),
         }
         for name, value in costs.items():
             rows.setdefault(name, []).append(value)

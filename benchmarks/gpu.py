@@ -40,7 +40,8 @@ def main() -> None:
     parser.add_argument("--measure", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.measure:
-        print(json.dumps(measured(*options.measure, options.folder, options.new_tokens)))
+        shape, part = options.measure
+        print(json.dumps(measured(shape, part, options.folder, options.new_tokens)))
         return
     options.folder.mkdir(parents=True, exist_ok=True)
     for shape in options.shapes:

@@ -116,5 +116,5 @@ def published(path: Path, dtype: str = "bf16") -> LanguageModel:
     """Load a model on the device with transformers' own modules alone, as other tools read it."""
     tokenizer = AutoTokenizer.from_pretrained(path, padding_side="left")
     with quietly():
-        model = AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, DTYPES[dtype]))
+        model: Any = AutoModelForCausalLM.from_pretrained(path, dtype=getattr(torch, DTYPES[dtype]))
     return LanguageModel(model.to(device()).eval().requires_grad_(False), tokenizer, path.name, device(), dtype, "")

@@ -6,14 +6,16 @@ import resource
 import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from tempfile import TemporaryDirectory
+from typing import Any, NamedTuple
 
 import torch
 from engine_replies import Anything, theirs
 from gpu_models import device, loaded, published
 
-from stratagem.algorithms.grpo import GRPOAlgorithm
+from stratagem.algorithms.grpo import GRPOAlgorithm, GRPORecipe
 from stratagem.algorithms.sepo.algorithm import SEPOAlgorithm
+from stratagem.algorithms.sepo.recipe import SEPORecipe
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.language.decoding.vocabulary import Ids
@@ -30,10 +32,9 @@ from stratagem.learn.losses.base import Loss
 from stratagem.learn.losses.policy_gradient import PolicyGradient
 from stratagem.learn.optimizer import Optimizer, OptimizerSettings
 from stratagem.learn.policy import Policy
-from stratagem.training.online import merge, policy_of, training_data
-
-if TYPE_CHECKING:
-    from stratagem.training.runs.folder import RunFolder
+from stratagem.training.collector import merge
+from stratagem.training.online import policy_of, training_data
+from stratagem.training.runs.folder import RunFolder
 
 NAME = "policy"
 
@@ -247,22 +248,28 @@ def sepo(path: Path, size: Size) -> Iterator[Row]:
     Random weights name no action, and a recovered one is not trained on, so the action after the mark is constrained.
     """
     settings = {**_SEPO, "style": "reasoned", "mode": "constrained", "max_new_tokens": size.new}
-    yield from _iteration(SEPOAlgorithm, settings, path, size)
+    recipe = SEPORecipe.read(_of_size(settings, path, size))
+    with TemporaryDirectory() as run:
+        yield from _iteration(SEPOAlgorithm(recipe, RunFolder(Path(run))), path)
 
 
 def diplomacy(path: Path, size: Size) -> Iterator[Row]:
     """Measure a whole iteration of GRPO in Diplomacy."""
-    yield from _iteration(GRPOAlgorithm, _GRPO, path, size)
+    recipe = GRPORecipe.read(_of_size(_GRPO, path, size))
+    with TemporaryDirectory() as run:
+        yield from _iteration(GRPOAlgorithm(recipe, RunFolder(Path(run))), path)
 
 
-def _iteration(algorithm: Any, settings: dict[str, Any], path: Path, size: Size) -> Iterator[Row]:
+def _of_size(settings: dict[str, Any], path: Path, size: Size) -> dict[str, Any]:
+    model = {"model": f"dir:{path}+dtype=bf16", "max_tokens_per_microbatch": size.microbatch}
+    return {**model, **settings, "gradient_checkpointing": device() == "cuda"}
+
+
+def _iteration(algorithm: SEPOAlgorithm | GRPOAlgorithm, path: Path) -> Iterator[Row]:
     """Measure rollouts and update of one iteration."""
-    recipe = algorithm.recipe_type.read(
-        {"model": f"dir:{path}+dtype=bf16", "max_tokens_per_microbatch": size.microbatch, **settings}
-        | {"gradient_checkpointing": device() == "cuda"}
-    )
+    recipe = algorithm.recipe
     policy, game = policy_of(recipe, loaded(path)), make_game(recipe.games[0])
-    collector = algorithm(recipe, cast("RunFolder", None)).collector(game, policy.player, Key(0))
+    collector = algorithm.collector(game, policy.player, Key(0))
     start = synchronized()
     batch = merge([collector.collect(0)])
     played = synchronized()

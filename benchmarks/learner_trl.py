@@ -59,7 +59,7 @@ def grpo(
 ) -> Any:
     """One generation a step, learnt from in so many passes; no reply may end before its last token."""
 
-    def judge(completion_ids: list[list[int]], **_: Any) -> list[float]:
+    def judge(completion_ids: list[list[int]], **_: Any) -> list[float | None]:
         assert all(len(reply) == size.reply for reply in completion_ids)
         facts["tokens"] = sum(map(len, completion_ids))
         return [reward(reply) for reply in completion_ids]
@@ -95,7 +95,8 @@ def kto(lm: LanguageModel, held: StepGate, common: dict[str, Any], args: dict[st
     }
     config = KTOConfig(per_device_train_batch_size=ROWS, **args)
     trainer = KTOTrainer(args=config, train_dataset=datasets.Dataset.from_dict(rows), **common)
-    some = trainer.train_dataset[:ROWS]
+    rows_of: Any = trainer.train_dataset
+    some = rows_of[:ROWS]
     assert {len(ids) for ids in some["prompt_ids"]} == {STEM}
     assert {len(ids) for ids in some["completion_ids"]} == {ENDING}
     held.facts["tokens"] = 2 * ROWS * ENDING

@@ -14,11 +14,15 @@ import subprocess
 import sys
 from contextlib import suppress
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from learner_memory import peak_of
 
+if TYPE_CHECKING:
+    from stratagem.learn.pass_sizes import AttentionKind
+
 TEXT, GROUP = 512, 4
-KINDS = ("dense", "branches")
+KINDS: tuple[AttentionKind, ...] = ("dense", "branches")
 MIB = 2**10
 """KiB of a MiB."""
 
@@ -36,7 +40,7 @@ def texts(tokens: int) -> list[tuple[int, ...]]:
     return found
 
 
-def measure(kind: str, tokens: int) -> tuple[int, int, float]:
+def measure(kind: AttentionKind, tokens: int) -> tuple[int, int, float]:
     """Return the tokens of a pack, the KiB that reading it takes, and the bytes of the estimate."""
     from stratagem.language.models.load import load
     from stratagem.language.models.shapes import ModelShape

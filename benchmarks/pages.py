@@ -118,7 +118,7 @@ def main() -> None:
         run = big_run(root / "run")
         browser = started.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         for report in (write_report(run), *asked.report):
-            time = timed(asked.repeats, lambda at=report: loaded(browser, at))
+            time = timed(asked.repeats, partial(loaded, browser, report))
             print(f"{time}  report of {report.stat().st_size:,} bytes with its pictures")
         with open_viewer(root, port=0, needs_token=False).server as server:
             paint(browser, f"{server.url}/", "h1")  # the first look reads the record

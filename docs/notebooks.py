@@ -37,12 +37,14 @@ def run_cells(notebook: dict[str, Any]) -> Iterator[list[dict[str, Any]]]:
     names: dict[str, Any] = {"__name__": "__main__"}
     for number, cell in enumerate(cell for cell in notebook["cells"] if cell["cell_type"] == "code"):
         tree = ast.parse("".join(cell["source"]))
-        last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+        last = tree.body[-1]
+        if isinstance(last, ast.Expr):
+            tree.body.pop()
         printed = io.StringIO()
         value = None
         with redirect_stdout(printed):
             exec(compile(tree, "cell", "exec"), names)
-            if last is not None:
+            if isinstance(last, ast.Expr):
                 value = eval(compile(ast.Expression(last.value), "cell", "eval"), names)
         streams = [{"name": "stdout", "output_type": "stream", "text": _lines(printed.getvalue())}]
         results = [

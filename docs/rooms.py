@@ -89,7 +89,8 @@ class Rooms:
         """Return the functions, methods and classes named by one participle, as `counted`; a property is a value."""
         found = []
         for name, tree in self.trees.items():
-            owners = [("", tree), *((f"{n.name}.", n) for n in tree.body if isinstance(n, ast.ClassDef))]
+            owners: list[tuple[str, ast.Module | ast.ClassDef]] = [("", tree)]
+            owners += ((f"{n.name}.", n) for n in tree.body if isinstance(n, ast.ClassDef))
             for owner, node in owners:
                 named = (n for n in node.body if isinstance(n, (*_FUNCTIONS, ast.ClassDef)) and not _is_property(n))
                 found += [f"{name}:{owner}{n.name}" for n in named if is_participle(n.name)]

@@ -16,7 +16,7 @@ class InverseRoot(LearningRateSchedule):
     """Speed of the decay."""
 
     def factor(self, progress: float) -> float:
-        return 1.0 / (1.0 + self.speed * progress) ** 0.5
+        return 1.0 / float((1.0 + self.speed * progress) ** 0.5)
 
 
 @dataclass(frozen=True)

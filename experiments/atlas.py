@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import lru_cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from drawn_agents import list_games
@@ -255,7 +255,7 @@ def extract(one: FinishedRun) -> dict[str, Floats]:
         text = one.folder.config_data()["games"][0]
         labels = labels_of(one.path, parts_of(one).method)
         tree = scaled_oracle(text).tree
-        made = {
+        made: dict[str, Any] = {
             stage: policy_on(
                 tree, make_player(f"lm({own_text(one.path.resolve(), label)}, {PROMPTS})", make_game(text))
             )

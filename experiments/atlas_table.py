@@ -10,6 +10,7 @@ import argparse
 import json
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -89,11 +90,15 @@ def is_even(game: str) -> bool:
     return game in FIT_GAMES or (game not in KNOWN and int(game.removeprefix("drawn")) % 2 == 0)
 
 
+def _is_of(game: str, row: Row) -> bool:
+    return bool(row["game"] == game)
+
+
 GROUPS: Mapping[str, Chosen] = {
     "all": lambda row: True,
     "known": lambda row: row["game"] in KNOWN,
     "drawn": lambda row: row["game"] not in KNOWN,
-    **{name: (lambda row, name=name: row["game"] == name) for name in KNOWN},
+    **{name: partial(_is_of, name) for name in KNOWN},
 }
 
 
@@ -125,8 +130,14 @@ def curves(rows: Sequence[Row]) -> Iterator[Row]:
     for group, chosen in GROUPS.items():
         for cell in cells_of(defined):
             own = [row for row in defined if chosen(row) and seen(row, cell) is not None]
-            means = clusters(own, lambda row, cell=cell: [float(np.mean(seen(row, cell))) / row["exact"]])
-            every = clusters(own, lambda row, cell=cell: [value / row["exact"] for value in seen(row, cell) or []])
+
+            def every_share(row: Row, cell: Cell = cell) -> list[float]:
+                return [value / row["exact"] for value in seen(row, cell) or []]
+
+            def mean_share(row: Row, cell: Cell = cell) -> list[float]:
+                return [float(np.mean(seen(row, cell) or [])) / row["exact"]]
+
+            means, every = clusters(own, mean_share), clusters(own, every_share)
             if means:
                 low = {"tenth": low_quantile(every, 1.0 - COVER), "policies": len(own)}
                 yield {"group": group, "kind": cell[0], "size": cell[1], **figure_row(means, over_games(group)), **low}

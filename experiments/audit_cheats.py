@@ -11,6 +11,7 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -58,6 +59,11 @@ def of_player(make: Callable[[int], Player]) -> Callable[[int], Card]:
     return lambda seed: run_audit(plan_audit(make(seed), [GAME], DECISIONS, seed))
 
 
+def by_history(share: float, seed: int) -> Player:
+    """Return the agent that gives up a share of its decisions; every seed has the same one."""
+    return ByHistory(share=share)
+
+
 def of_timing(seed: int) -> Card:
     """Return the audit of the agent that looks at the clock, which is simulated."""
     clock = SimulatedClock()
@@ -94,7 +100,7 @@ CHEATS = {
 RARE = {
     f"ByHistory(share={share:g})": Audited(
         f"the length of the history, and gives up {share:.0%} of its decisions in play",
-        of_player(lambda _, share=share: ByHistory(share=share)),
+        of_player(partial(by_history, share)),
     )
     for share in (0.4, 0.2, 0.1, 0.05)
 }

@@ -21,7 +21,7 @@ from stratagem.measure.audit.run import run_audit
 from stratagem.measure.rates import wilson
 
 OUT = Path(__file__).parents[1] / "docs" / "results" / "audit-flaws.json"
-AGENTS: dict[str, type[Equilibrium]] = {agent.__name__: agent for agent in (Equilibrium, *FLAWS)}
+AGENTS: dict[str, type[Equilibrium]] = {Equilibrium.__name__: Equilibrium} | {flaw.__name__: flaw for flaw in FLAWS}
 
 
 def audits(flawed: int, clean: int) -> Iterator[tuple[str, int]]:

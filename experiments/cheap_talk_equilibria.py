@@ -21,6 +21,7 @@ from functools import lru_cache
 from itertools import chain, combinations
 
 import numpy as np
+from numpy.typing import NDArray
 
 Channel = tuple[tuple[float, ...], ...]
 """Probability of each action of the grid in each state."""
@@ -88,7 +89,11 @@ def _channels(grid: Sequence[float], chosen: Sequence[int], states: int, bias: f
     offsets = np.arange(states)[:, None] - np.array([grid[index] for index in chosen])[None, :]
     # the distance of the mean from the action is at most half a step: two linear conditions for each action
     slack = np.concatenate([_HALF_STEP - offsets, _HALF_STEP + offsets], axis=1)
-    doubled = lambda masses: (np.concatenate([masses, masses], axis=-1) * slack).sum(axis=-2)  # noqa: E731
+
+    def doubled(masses: NDArray[np.float64]) -> NDArray[np.float64]:
+        sums: NDArray[np.float64] = (np.concatenate([masses, masses], axis=-1) * slack).sum(axis=-2)
+        return sums
+
     constants, slopes = doubled(base), doubled(moves)
     for weights in _vertices(constants, slopes):
         channel = base + np.tensordot(weights, moves, axes=1)

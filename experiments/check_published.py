@@ -43,13 +43,13 @@ def lines_at(table: PublishedTable, lines: Sequence[str], captions: str) -> Sequ
     kind, number = ("Figure", table.id[7:]) if table.id.startswith("figure-") else ("Table", table.id)
     if table.printed_in or not number[-1:].isdigit():
         return lines
-    named = [(index, *found.groups()) for index, line in enumerate(lines) if (found := _CAPTION.match(line))]
-    named = [caption for caption in named if caption[1] == kind]
-    own = [caption for caption in named if caption[2].casefold() == number.casefold()]
+    found = [(index, caption) for index, line in enumerate(lines) if (caption := _CAPTION.match(line))]
+    named = [(index, caption[2], caption[3]) for index, caption in found if caption[1] == kind]
+    own = [caption for caption in named if caption[1].casefold() == number.casefold()]
     if not own:
         return ()
-    start = next((index for index, *_, mark in own if mark), own[0][0])
-    others = [index for index, _, name, _ in named if name != own[0][2]]
+    start = next((index for index, _, mark in own if mark), own[0][0])
+    others = [index for index, name, _ in named if name != own[0][1]]
     if captions == "above":
         return lines[start : min((index for index in others if index > start), default=len(lines))]
     return lines[max((index for index in others if index < start), default=0) : start]

@@ -100,9 +100,11 @@ def script_policy(agent: str, solved: SolvedGame) -> Floats:
     tree, even = solved.tree, even_policy(solved.tree)
     place = np.arange(len(even)) - tree.slots[tree.set_of_slot]
     if agent == "first-legal":
-        return (place == 0).astype(np.float64)
+        first: Floats = (place == 0).astype(np.float64)
+        return first
     if agent == "last-legal":
-        return (place == tree.information_sets.sizes[tree.set_of_slot] - 1).astype(np.float64)
+        last: Floats = (place == tree.information_sets.sizes[tree.set_of_slot] - 1).astype(np.float64)
+        return last
     if agent == "myopic":
         return myopic_policy(solved.scaled, even)
     if agent == RANDOM:

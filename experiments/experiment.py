@@ -29,7 +29,9 @@ def seed_range(text: str) -> range:
     return range(int(match["first"]), int(match["last"]) + 1)
 
 
-def command_line(doc: str | None, studies: Collection[str] = (), seeds: range = range(5)) -> argparse.ArgumentParser:
+def command_line(
+    doc: str | None, studies: Collection[str] = (), seeds: range | None = range(5)
+) -> argparse.ArgumentParser:
     """Return the parser that all experiments share."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="folder of the runs")

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,25 +20,29 @@ import numpy as np
 from numpy.typing import NDArray
 
 from stratagem.base.provenance import provenance
+from stratagem.games.abilities import clock_of, standing_of
 from stratagem.games.base import Game, State
 from stratagem.games.catalogue import describe, make_game
 from stratagem.games.key import Key
-from stratagem.players.base import Ask, Move, Player
+from stratagem.players.base import Ask, Move, Player, Turn
 from stratagem.players.catalogue import make_player
+from stratagem.players.members import NamesakePlayer
 from stratagem.playing.forks import last_asked, replay
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.workers.shards import play_setups
 
 
-class Begun:
+@dataclass(frozen=True)
+class Begun(NamesakePlayer):
     """Plays a given action at one turn, and as another player does after that."""
 
-    def __init__(self, then: Player, turn: int, action: str) -> None:
-        self.name, self.traits = then.name, then.traits
-        self._then, self._turn, self._action = then, turn, action
+    player: Player
+    at: int
+    """Turn of the action."""
+    action: str
 
-    def turn(self, ask: Ask) -> Any:
-        return Move(self._action) if ask.turn == self._turn else self._then.turn(ask)
+    def turn(self, ask: Ask) -> Turn:
+        return Move(self.action) if ask.turn == self.at else self.player.turn(ask)
 
 
 class Situation(NamedTuple):
@@ -86,17 +91,16 @@ def paid(
         match = Match(game, [Begun(agent, found[n].turn, action), *[other] * (game.spec.seats - 1)])
         for d in range(draws):
             own, shared = key.at("own", n).at(k).at(d), key.at("others", n).at(d)
-            dice = (own, *[shared] * (game.spec.seats - 1))
-            setups.append(_setup(f"{n}/{k}/{d}", match, found[n], own, horizon, dice=dice, counted=True))
+            keys = (own, *[shared] * (game.spec.seats - 1))
+            setup = _setup(f"{n}/{k}/{d}", match, found[n], own, horizon)
+            setups.append(replace(setup, draw_keys=keys, counted=True))
     pay = [episode.payoffs[episode.seat_of(0)] for episode in play_setups(setups)]
     return np.array(pay).reshape(*said.shape, draws)
 
 
-def _setup(name: str, match: Match, at: Situation, key: Key, horizon: int, **options: Any) -> Setup:
-    until = at.state.clock(at.turn) + horizon
-    return Setup(
-        id=name, match=match, slots=at.slots, key=key, state=at.state, forked_at=at.turn, until=until, **options
-    )
+def _setup(name: str, match: Match, at: Situation, key: Key, horizon: int) -> Setup:
+    until = clock_of(at.state, at.turn) + horizon
+    return Setup(id=name, match=match, slots=at.slots, key=key, state=at.state, forked_at=at.turn, until=until)
 
 
 def components(pay: NDArray[np.float64]) -> dict[str, float]:
@@ -135,7 +139,7 @@ def main() -> None:
     if min(options.situations, options.turns, options.replies - 1, options.draws - 1) < 1:
         raise SystemExit("At least one situation and turn, and two replies and draws, are needed to tell them apart.")
     game, key = make_game(options.game), Key(options.seed)
-    if game.start(Key(0)).standing() is None:
+    if standing_of(game.start(Key(0))) is None:
         raise SystemExit(f"{game.spec.name} states no value of a position.")
     agent, other = make_player(options.player, game), make_player(options.opponents, game)
     found = list(situations(game, other, options.situations, options.turns, key))

@@ -33,14 +33,19 @@ class _StoredNorm(torch.autograd.Function):
         return ((above - x * inner) * inverse).to(x.dtype), own, None
 
 
+def _stored_norm(x: torch.Tensor, scale: torch.Tensor, epsilon: float) -> torch.Tensor:
+    normed: torch.Tensor = _StoredNorm.apply(x, scale, epsilon)  # type: ignore[no-untyped-call]  # torch gives it no types
+    return normed
+
+
 class _StoredFusedNorm(FusedNorm):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return _StoredNorm.apply(x, self.weight, self.epsilon)
+        return _stored_norm(x, self.weight, self.epsilon)
 
 
 class _StoredFusedNormPlusOne(FusedNormPlusOne):
     def forward(self, x: torch.Tensor) -> torch.Tensor:
-        return _StoredNorm.apply(x, 1.0 + self.weight, self.epsilon)
+        return _stored_norm(x, 1.0 + self.weight, self.epsilon)
 
 
 def use_gpu_norms(model: torch.nn.Module) -> None:

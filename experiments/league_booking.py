@@ -12,10 +12,12 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import combinations, product
+from operator import attrgetter
 from pathlib import Path
 from statistics import NormalDist
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from result_tables import markdown, write_results
 
@@ -35,6 +37,9 @@ from stratagem.training.opponents.matchmaking import PFSP, Situation
 from stratagem.training.opponents.member import Member, Population
 from stratagem.training.opponents.results import Results
 from stratagem.training.recipe_file import recipe_data
+
+if TYPE_CHECKING:
+    from stratagem.players.model_player import ModelPlayer
 
 RECIPE = Path("recipes/league/diplomacy.toml")
 OUT = Path("docs/results/league-booking.json")
@@ -100,7 +105,8 @@ class Bench:
     def _groups(self, learner: str, players: Mapping[str, Player], number: int) -> Iterator[tuple[int, Any, Any, Any]]:
         """Position, group, its state and its rollouts."""
         others = Drawn(players, self.game.spec.seats - 1)
-        collector = BranchedRollouts(self.settings, self.game, self.players[learner], self.key, others, learner)
+        agent = cast("ModelPlayer", self.players[learner])  # only what trains on rollouts reads its model
+        collector = BranchedRollouts(self.settings, self.game, agent, self.key, others, learner)
         groups, size = collector.groups(number), self.settings.group_size
         setups = list(collector.setups(groups))
         episodes = play_setups(setups)
@@ -145,8 +151,7 @@ def rates(rows: Sequence[Row], pairs: Sequence[Pair]) -> dict[str, dict[str, Est
     table["any stronger, where it stood worse"] = _means([part for row in oriented for part in _where(row, -1.0)])
     table["a member above its equal"] = _means([row for row in rows if row.learner == row.opponent])
     table["equals that keep the order of their standings"] = {
-        score: students(clustered_mean(pairs, lambda pair, s=score: pair.kept[s], lambda pair: pair.position))
-        for score in SCORES
+        score: students(clustered_mean(pairs, partial(_kept, score), attrgetter("position"))) for score in SCORES
     }
     return table
 
@@ -169,9 +174,16 @@ def _where(row: Row, sign: float) -> Iterator[Row]:
 
 def _means(rows: Sequence[Row]) -> dict[str, Estimate]:
     return {
-        score: students(clustered_mean(rows, lambda row, s=score: _share(row.points[s]), lambda row: row.position))
-        for score in SCORES
+        score: students(clustered_mean(rows, partial(_mean_points, score), attrgetter("position"))) for score in SCORES
     }
+
+
+def _kept(score: MatchScore, pair: Pair) -> float:
+    return pair.kept[score]
+
+
+def _mean_points(score: MatchScore, row: Row) -> float:
+    return _share(row.points[score])
 
 
 def _share(points: Sequence[float]) -> float:
@@ -216,7 +228,7 @@ def _by_iteration(values: Sequence[tuple[int, float]]) -> Estimate:
 
 def needed(rate: Estimate) -> float:
     """Positions after which a test at 5 % tells the rate from one half in four cases of five."""
-    spread = (rate.se or 0.0) * rate.n**0.5
+    spread: float = (rate.se or 0.0) * rate.n**0.5
     return (_POWER * spread / abs(rate.mean - 0.5)) ** 2
 
 

@@ -25,7 +25,7 @@ from stratagem.base.errors import StratagemError
 from stratagem.base.provenance import provenance
 from stratagem.games.key import Key
 from stratagem.measure.comparisons import Family
-from stratagem.sweeps.comparison import BySeed, paired_tests, sign_flips
+from stratagem.sweeps.comparison import BySeed, PairedTest, paired_tests, sign_flips
 
 GAME, LEAGUE, SELF = "kuhn", "league", "self"
 SEEDS = range(5, 21)
@@ -38,9 +38,8 @@ Gaps = Mapping[str, BySeed]
 
 def measured(folder: Path) -> dict[str, dict[int, float]]:
     """By claim and seed, how much more exploitable the league's main learner is than self-play."""
-    halves = (curves(folder, GAME, way) for way in (LEAGUE, SELF))
-    ends = (averages(folder, GAME, way) for way in (LEAGUE, SELF))
-    values = (gaps(*halves, "second half"), gaps(*ends, "last"))
+    halves, ends = ([read(folder, GAME, way) for way in (LEAGUE, SELF)] for read in (curves, averages))
+    values = (gaps(halves[0], halves[1], "second half"), gaps(ends[0], ends[1], "last"))
     return {claim: _declared(own) for claim, own in zip(CLAIMS.comparisons, values, strict=True)}
 
 
@@ -51,15 +50,15 @@ def _declared(by_seed: BySeed) -> dict[int, float]:
 def tested(differences: Gaps) -> dict[str, dict[str, Any]]:
     """By claim the gaps, their mean with its interval, p, Holm's p, and the verdict; every seed has to be there."""
     tests = paired_tests(CLAIMS, differences, sign_flips(Key(0), rounds=2 ** len(SEEDS)))
-    rows = {claim: {"by seed": test.by_seed, **summary(test)} for claim, test in tests.items()}
-    return {claim: {**row, "says": word(row["mean"], row["holm_p"])} for claim, row in rows.items()}
+    return {claim: {"by seed": test.by_seed, **summary(test), "says": word(test)} for claim, test in tests.items()}
 
 
-def word(mean: float, holm_p: float) -> str:
+def word(test: PairedTest) -> str:
     """Return the verdict of the test on a claim."""
-    if holm_p >= LEVEL:
+    assert test.holm_p is not None
+    if test.holm_p >= LEVEL:
         return "undecided"
-    return "supported" if mean > 0.0 else "contradicted"
+    return "supported" if test.estimate.mean > 0.0 else "contradicted"
 
 
 def missing(differences: Gaps) -> list[int]:

@@ -51,14 +51,16 @@ def draw(kind: str, gains: Sequence[float], clusters: Array | None, n: int, rng:
         others = rng.exponential(1.0, (AT_ONCE, len(gains) - 1, n))
         if clusters is not None:
             others = 0.55 * others + 0.45 * rng.exponential(1.0, (AT_ONCE, len(gains) - 1, groups))[..., clusters]
-        return item + np.concatenate([first, others - 0.5], axis=1) + np.array(gains)[:, None]
+        skewed: Array = item + np.concatenate([first, others - 0.5], axis=1) + np.array(gains)[:, None]
+        return skewed
     middle, spread = ABILITY[kind]
     odds = middle + np.array(gains)[:, None] + spread * rng.normal(size=(AT_ONCE, 1, n))
     if clusters is not None:
         shared = EFFECT * rng.normal(size=(AT_ONCE, 1, groups))
         own = EFFECT * rng.normal(size=(AT_ONCE, len(gains), groups))
         odds = odds + shared[..., clusters] + own[..., clusters]
-    return (rng.random(shape) < expit(odds)).astype(float)
+    right: Array = rng.random(shape) < expit(odds)
+    return right.astype(float)
 
 
 def true_difference(kind: str, clusters: bool) -> float:
@@ -94,7 +96,8 @@ def sign_flips(sums: Array, rng: np.random.Generator) -> Array:
     least = np.abs(rows.sum(axis=1)) - 1e-5 * np.abs(rows).sum(axis=1)
     found = (np.abs(rows @ signs) >= least[:, None]).sum(axis=1)
     p = found / signs.shape[1] if exact else (found + 1) / (SIGNS + 1)
-    return p.reshape(sums.shape[:-1])
+    by_row: Array = p.reshape(sums.shape[:-1])
+    return by_row
 
 
 def unpaired(first: Array, second: Array) -> tuple[Array, Array]:

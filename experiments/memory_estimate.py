@@ -145,8 +145,9 @@ def measure(folder: Path, memory: ProcessMemory, examples: Sequence[Example]) ->
     if memory.on_gpu:
         use_gpu_norms(lm.model)
     learners = [_learner(lm, memory, f"policy-{number}") for number in range(memory.learners)]
-    for number in range(memory.frozen if (own := memory.adapter) else 0):
-        add_adapter(lm, f"frozen-{number}", own.rank, own.lora_alpha, own.targets or None)
+    if own := memory.adapter:
+        for number in range(memory.frozen):
+            add_adapter(lm, f"frozen-{number}", own.rank, own.lora_alpha, own.targets or None)
     if memory.on_gpu:
         use_gpu_dropout(lm.model)
     known = list(_tensors(lm))

@@ -19,7 +19,7 @@ class MemoryMeter(TorchDispatchMode):
 
     def __init__(self, known: Iterable[torch.Tensor] = ()) -> None:
         """`known` tensors are alive throughout."""
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]  # torch gives it no types
         self._alive: dict[int, int] = {}
         self.known = sum(size for at, size in storages(known).items() if not self._alive.setdefault(at, 0))
         self.now = self.peak = self.known

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from itertools import product
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -52,7 +52,9 @@ def negotiation_figures(speaker: str) -> TalkFigures[float]:
         for pool, values, (top, kind) in product(pools, VALUE_SPLITS, readers.items())
     }
     owns = list(product(pools, VALUE_SPLITS))
-    said = dict(zip(owns, policies(game, speaker, [position(game, *own).view(0) for own in owns]), strict=True))
+    said: dict[Hashable, Mix] = dict(
+        zip(owns, policies(game, speaker, [position(game, *own).view(0) for own in owns]), strict=True)
+    )
     lines = (SILENT, *meanings(prior))
     heard = {own: [after(game, *own, line).view(0) for line in lines] for own in owns}
     moves = policies(game, speaker, [view for views in heard.values() for view in views])
@@ -68,7 +70,15 @@ def negotiation_figures(speaker: str) -> TalkFigures[float]:
                 own, deals = own + p * value_of(bundle_of(demand), deal.values), deals + p
         return own, deals * sum(count * gain for count, gain in zip(taken, gains, strict=True))
 
-    talk = Signalling(prior, said, answers, returns, lambda deal: deal[:2], lambda deal: (deal[0], deal[2]))  # type: ignore[index]
+    def speaker_sees(deal: Deal) -> Hashable:
+        assert isinstance(deal, Draw)
+        return deal.pool, deal.values
+
+    def receiver_sees(deal: Deal) -> Hashable:
+        assert isinstance(deal, Draw)
+        return deal.pool, deal.top
+
+    talk = Signalling(dict[Deal, float](prior.items()), said, answers, returns, speaker_sees, receiver_sees)
     return talk_figures(SignallingSource(talk, meanings(prior), (SILENT,)))
 
 

@@ -15,7 +15,7 @@ from stratagem.base.renamed.metrics import present_table
 from stratagem.games.key import Key
 from stratagem.measure.comparisons import Family
 from stratagem.measure.statistics import Estimate, with_interval
-from stratagem.sweeps.comparison import BySeed, PairedTest, pair_seeds, paired_tests, sign_flips
+from stratagem.sweeps.comparison import BySeed, PairedTest, PValue, pair_seeds, paired_tests, sign_flips
 from stratagem.training.runs.config_file import recipe_digest
 from stratagem.training.runs.folder import RunFolder, find_runs
 
@@ -195,8 +195,11 @@ def family_tests(
             if len(gap) > 1:
                 differences[test] = gap
         p_values = {test: sign_flips(key.at(name), fewest(test)) for test in differences}
-        found = paired_tests(family, differences, lambda test, own, known=p_values: known[test](test, own))
-        yield from ((name, test) for test in found.values())
+
+        def p_value(test: str, own: Sequence[float], known: Mapping[str, PValue] = p_values) -> float | None:
+            return known[test](test, own)
+
+        yield from ((name, test) for test in paired_tests(family, differences, p_value).values())
 
 
 def known_arms(path: Path) -> dict[str, list[Row]]:

@@ -115,8 +115,8 @@ def changes(variant: str, folder: Path, seed: int) -> dict[str, str]:
     if variant in (UNTRAINED, JUDGED):
         model = untrained(folder) if variant == UNTRAINED else f"run:{folder}/{FRESH}-{seed}@last"
         return {"refine": "[]", "reward.table": f"{main}/steps/0.parquet", "model": model}
-    if method := (REFINED | ALONE | {RELATIVE: REFINED["kto"]}).get(variant):
-        return {"refine": method, "reward.table": str(labelled(variant, folder, seed))}
+    if refinement := (REFINED | ALONE | {RELATIVE: REFINED["kto"]}).get(variant):
+        return {"refine": refinement, "reward.table": str(labelled(variant, folder, seed))}
     if variant in ESTIMATORS:
         return {"reward.step_reward": variant, "interaction.records": f'["{main}/record"]'}
     if kind == "against":

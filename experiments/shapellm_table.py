@@ -151,7 +151,7 @@ def regret(run: Row) -> float | None:
     interest = run["interest"].get(run["seats"][-1])
     if not interest or None in (interest["possible"], interest["earned"]):
         return None
-    return interest["possible"] - interest["earned"]
+    return float(interest["possible"] - interest["earned"])
 
 
 def ends(runs: Sequence[Row]) -> str:

@@ -172,6 +172,8 @@ def seeds(cells: Cells) -> Iterator[Dot]:
     for arm, cell in (("shaper and naive", cells[1]), ("two naive", cells[2])):
         if found := re.search(r"in (\d+) of (\d+)", cell):
             share = wilson(int(found[1]), int(found[2]))
+            assert share.low is not None
+            assert share.high is not None
             yield Dot(_short(f"{cells[0]}, {arm}"), share.mean, share.low, share.high, marked=arm == "two naive")
 
 
@@ -185,11 +187,13 @@ def first_places(cells: Cells) -> Iterator[Dot]:
     """Share of games in which a player is first, with its interval, and the null of these games."""
     name = f"{label(cells[0])}: six {label(cells[1])}, {cells[2]}"
     if found := numbers(cells[6]):
-        yield Dot(_short(name), *found)
+        mean, low, high = found
+        yield Dot(_short(name), mean, low, high)
     if null := numbers(cells[7]):
         yield Dot("its null", null[0], null[0], null[0], marked=True)
     if alone := numbers(cells[8]):
-        yield Dot(f"{_short(name)}, alone", *alone)
+        mean, low, high = alone
+        yield Dot(f"{_short(name)}, alone", mean, low, high)
 
 
 PICTURES = {

@@ -23,6 +23,7 @@ from stratagem.measure.metrics.win_rate import share_of_win
 from stratagem.measure.statistics import clustered_mean
 from stratagem.players.base import Ask, Move, Traits
 from stratagem.players.catalogue import make_player
+from stratagem.players.members import PlayerBase
 from stratagem.playing.match import Match
 from stratagem.playing.scheduler import play
 from stratagem.playing.seating import rotate_seats
@@ -33,20 +34,20 @@ WAYS = ("cloned", "best")
 class ActionCount(NamedTuple):
     """An action of a situation: how often it was played, and how often it won, a tie being half a win."""
 
-    count: int
+    played: int
     won: float
 
     @property
     def rate(self) -> float:
         """Its win rate, with one win and one loss more."""
-        return (self.won + 1.0) / (self.count + 2.0)
+        return (self.won + 1.0) / (self.played + 2.0)
 
 
 Table = Mapping[str, Mapping[str, ActionCount]]
 """By situation, the actions that were played there."""
 
 
-class Looked:
+class Looked(PlayerBase):
     """Plays what a table says."""
 
     traits = Traits(memory=None, exact=False)
@@ -61,13 +62,13 @@ class Looked:
         choices = ask.view.choices
         seen = {action: one for action, one in self._table.get(ask.view.state_key, {}).items() if action in choices}
         if self.name == "cloned":
-            seen = {action: one for action, one in seen.items() if one.won / one.count > 0.5}
+            seen = {action: one for action, one in seen.items() if one.won / one.played > 0.5}
         self.asked, self.known = self.asked + 1, self.known + bool(seen)
         if not seen:
             return Move(choices.sample(ask.key))
         if self.name == "best":
             return Move(max(seen, key=lambda action: seen[action].rate))
-        return Move(list(seen)[ask.key.choose([float(one.count) for one in seen.values()])])
+        return Move(list(seen)[ask.key.choose([float(one.played) for one in seen.values()])])
 
 
 def tables(path: Path) -> dict[str, Table]:
@@ -77,7 +78,7 @@ def tables(path: Path) -> dict[str, Table]:
     for game, state, action, count, outcome in zip(*rows.values(), strict=True):
         if action is not None:
             seen = found[game][state].get(action, ActionCount(0, 0.0))
-            found[game][state][action] = ActionCount(seen.count + count, seen.won + outcome)
+            found[game][state][action] = ActionCount(seen.played + count, seen.won + outcome)
     return dict(found)
 
 

@@ -161,7 +161,7 @@ def measured(bot: Bot, until: int, games: int) -> dict[str, Any]:
     share, first = shares(bot, Key(1).at("measure", until), games, until)
     deals = games // SEATS
 
-    def estimate(values: Floats) -> dict[str, float]:
+    def estimate(values: Floats | NDArray[np.bool_]) -> dict[str, float]:
         by_deal = values.astype(float).reshape(deals, SEATS).mean(axis=1)
         return {"mean": float(by_deal.mean()), "se": float(by_deal.std(ddof=1) / np.sqrt(deals))}
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from chapters.markdown import block, code, definition, notes, page, table
-from stratagem.games.drawn.description import DealtItem, GameDescription
+from stratagem.games.drawn.description import GameDescription
+from stratagem.games.drawn.items import DealtItem
 from stratagem.games.drawn.signals import SignalRule
 from stratagem.games.drawn.steps import STEPS
 from stratagem.games.drawn.steps.choosing import Option

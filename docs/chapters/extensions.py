@@ -49,7 +49,7 @@ def _members(cls: type) -> Iterator[tuple[str, str]]:
     """Fields with a note, then methods and properties with a docstring, from the class and its bases."""
     noted = {name: note for name, note in notes(cls).items() if not name.startswith("_")}
     yield from ((code(name), note) for name, note in noted.items())
-    abstract = getattr(cls, "__abstractmethods__", frozenset())
+    abstract: frozenset[str] = getattr(cls, "__abstractmethods__", frozenset())
     bases = [base for base in cls.__mro__ if base.__module__.startswith("stratagem.")]
     for name in dict.fromkeys(name for base in bases for name in vars(base) if not name.startswith("_")):
         member = inspect.getattr_static(cls, name)

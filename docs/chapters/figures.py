@@ -105,4 +105,4 @@ def _suite(suite: Suite) -> str:
 
 def _opponents(line: SuiteLine) -> Iterator[tuple[str, str, str]]:
     for pool, names in line.pools.items():
-        yield line.game, pool, ", ".join(map(code, names)) or "none"
+        yield line.text, pool, ", ".join(map(code, names)) or "none"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from chapters.markdown import definition, page, table
-from chapters.training import HEADS, TABLES, rows
+from chapters.training import HEADS, TABLES, Links, rows
 from stratagem.algorithms.grpo import GRPORecipe, GRPOSettings
 from stratagem.training.seated_rollouts import SeatPolicySettings
 
-LINKS = {
+LINKS: Links = {
     **{settings: f"recipes.md#{name}" for name, settings in TABLES.items()},
     GRPOSettings: "#grpo",
     SeatPolicySettings: "#policies",

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from chapters.markdown import page, table
-from chapters.training import HEADS, TABLES, rows
+from chapters.training import HEADS, TABLES, Links, rows
 from stratagem.algorithms.reinforce import REINFORCERecipe, REINFORCESettings
 
-LINKS = {**{settings: f"recipes.md#{name}" for name, settings in TABLES.items()}, REINFORCESettings: "#reinforce"}
+LINKS: Links = {
+    **{settings: f"recipes.md#{name}" for name, settings in TABLES.items()},
+    REINFORCESettings: "#reinforce",
+}
 
 
 def reinforce() -> str:

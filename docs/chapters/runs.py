@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from chapters.markdown import code, notes, page, table
+from stratagem.language.models.decoding_settings import DecodingSettings
 from stratagem.language.models.run_models import FILE as MODELS
-from stratagem.language.models.run_models import DecodingSettings, RunModels
+from stratagem.language.models.run_models import RunModels
 from stratagem.learn.monitor import Finding
 from stratagem.learn.optimizer_files import STATE
 from stratagem.measure.figures.figure import Figure

@@ -135,7 +135,7 @@ _READERS: Mapping[str, Callable[[Stored], Exploitability | None]] = {
 """Reader by the key of a row; earlier files may have several keys, of which the first counts."""
 
 
-SCHEMA = ConfigDict(frozen=True, extra="ignore")
+SCHEMA: ConfigDict = ConfigDict(frozen=True, extra="ignore")
 """Configuration of all schemas: immutable; unknown keys are ignored."""
 
 

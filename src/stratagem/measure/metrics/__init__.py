@@ -58,7 +58,7 @@ _ALL: tuple[type[Metric], ...] = (
     RequestsMet,
     RequestLift,
 )
-METRICS = MetricTable({metric.name: metric for metric in _ALL})
+METRICS: MetricTable = MetricTable({metric.name: metric for metric in _ALL})
 """Every metric by name; another package's come from the entry-point group `stratagem.metrics`."""
 
 __all__ = ["METRICS", "Metric", "Sample"]
