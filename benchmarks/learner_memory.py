@@ -41,8 +41,8 @@ def peak(chunk: int) -> int:
     states = torch.randn(TOKENS, HIDDEN).requires_grad_()
     nothing = [None] * TOKENS
     wanted = TokenQueries([7] * TOKENS, [1.0] * TOKENS, nothing, nothing)
-    token_outputs(head, states[:1], wanted.part(slice(0, 1))).logprobs.sum().backward()
-    return peak_of(lambda: token_outputs(head, states, wanted, chunk or None).logprobs.sum().backward())
+    token_outputs(head, states[:1], wanted.part(slice(0, 1))).logprobs.sum().backward()  # type: ignore[no-untyped-call]
+    return peak_of(lambda: token_outputs(head, states, wanted, chunk or None).logprobs.sum().backward())  # type: ignore[no-untyped-call]
 
 
 def peak_of(work: Callable[[], object]) -> int:

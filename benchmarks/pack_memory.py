@@ -58,7 +58,7 @@ def measure(kind: AttentionKind, tokens: int) -> tuple[int, int, float]:
 
     def step(some: list[Example]) -> None:
         (own,) = pack_examples(some, 2 * tokens)
-        policy.outputs(own, some).logprobs.sum().backward()
+        policy.outputs(own, some).logprobs.sum().backward()  # type: ignore[no-untyped-call]
 
     step(examples[:2])
     gc.collect()

@@ -123,7 +123,7 @@ def backward(
     if OLD_LOGPROBS in loss.columns and OLD_LOGPROBS not in columns.tokens:
         columns = replace(columns, tokens={**columns.tokens, OLD_LOGPROBS: outputs.logprobs.detach()})
     part = check_output(loss, loss(loss_outputs(outputs, reference, with_values=with_values), columns, totals))
-    part.loss.backward()
+    part.loss.backward()  # type: ignore[no-untyped-call]
     logprobs = outputs.logprobs.detach()
     gap = None if reference is None else (logprobs - reference).abs().max()
     return BackwardPass(replace(part, loss=part.loss.detach()), logprobs, outputs.entropies.detach(), gap)

@@ -241,7 +241,7 @@ def _differentiate(task: _ShardTask) -> list[BackwardPass]:
     assert task.loss is not None
     for part in task.pad_rounds():
         if part is None:
-            (0.0 * _read_idly(shard).logprobs.sum()).backward()
+            (0.0 * _read_idly(shard).logprobs.sum()).backward()  # type: ignore[no-untyped-call]
         else:
             outputs = shard.policy.outputs(part.pack, part.examples)
             found.append(backward(task.loss, outputs, part.columns, part.reference, task.totals))

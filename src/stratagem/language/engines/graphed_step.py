@@ -46,7 +46,7 @@ class CudaGraphs:
         graph = torch.cuda.CUDAGraph()
         with torch.cuda.device(self._device):
             current = torch.cuda.current_stream()
-            stream = torch.cuda.Stream()
+            stream = torch.cuda.Stream()  # type: ignore[no-untyped-call]
             stream.wait_stream(current)
             with torch.cuda.stream(stream):
                 work()  # libraries allocate at the first call, which a graph must not hold
