@@ -65,6 +65,14 @@ def test_the_package_runs_as_a_module():
     assert (run.returncode, run.stdout) == (0, started("--version")[0])
 
 
+@pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX closes the input")
+def test_command_starts_where_there_is_no_standard_input():
+    command = ["sh", "-c", 'exec "$0" -m stratagem recipes sepo/kuhn-tiny <&-', sys.executable]
+    run = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert "sepo/kuhn-tiny" in run.stdout
+
+
 def test_completion_in_a_shell_offers_commands_and_options_without_libraries_of_models():
     shell = {"_STRATAGEM_COMPLETE": "complete_bash", "COMP_CWORD": "1", "COMP_WORDS": "stratagem e"}
     printed, loaded = started(**shell)

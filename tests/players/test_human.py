@@ -214,6 +214,12 @@ def test_a_screen_that_is_gone_leaves_the_table():
         asked(Human(Terminal(io.StringIO("1\n"), Gone())), Told(Flat(("PASS", "BET"))))
 
 
+def test_person_without_a_standard_input_leaves(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", None)
+    with pytest.raises(Quit):
+        Terminal().ask("Your choice")
+
+
 def test_leaving_ends_the_match_and_keeps_what_was_over(tmp_path):
     setups, _ = match("kuhn(hands=1)", "first-legal", ["1", "1", "q"], 100)
     with pytest.raises(Quit):

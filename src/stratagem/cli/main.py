@@ -34,8 +34,8 @@ from stratagem.playing.workers.threads import spin_briefly
 
 
 def can_ask() -> bool:
-    """Return whether somebody sits at this terminal."""
-    return sys.stdin.isatty() and errors.is_terminal
+    """Return whether somebody sits at this terminal; a process may have no standard input at all."""
+    return sys.stdin is not None and sys.stdin.isatty() and errors.is_terminal
 
 
 def ask_to_trust(needs: Sequence[Need], folder: Path) -> bool:

@@ -47,8 +47,9 @@ class Terminal:
     def ask(self, question: str) -> str:
         """Read a line, without the space around it; raises `Quit` where no more will come."""
         self._write(f"{question} > ")
+        reads = self._reads or sys.stdin
         try:
-            line = (self._reads or sys.stdin).readline()
+            line = reads.readline() if reads is not None else ""  # a process may have no standard input
         except UnicodeDecodeError:
             line = "\ufffd"
         except KeyboardInterrupt:
