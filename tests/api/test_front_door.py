@@ -9,6 +9,7 @@ import sys
 import traceback
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import stratagem as sg
@@ -104,6 +105,12 @@ def test_names_and_objects_are_alike(function, names, objects, options):
     assert repr(by_name) == repr(by_object)
 
 
+def test_numbers_of_numpy_are_numbers():
+    told = [sg.play("kuhn", "random", episodes=count, seed=seed) for count, seed in ((3, 2), np.array([3, 2]))]
+    assert repr(told[0]) == repr(told[1])
+    assert sg.game("kuhn", hands=np.int64(4)) == sg.game("kuhn", hands=4)
+
+
 def test_opponents_and_games_of_a_suite_may_be_objects():
     def figures(game, opponents):
         return repr(sg.evaluate(game, "first-legal", opponents=opponents, episodes=4, progress=False).rows())
@@ -190,6 +197,9 @@ MISTAKES = [
     (lambda: sg.play("kuhn", [{"name": "random"}, "random"]), "or a Player, not dict"),
     (lambda: sg.play("kuhn", sg.player("TitForTat", IPD)), "ipd/TitForTat plays ipd"),
     (lambda: sg.play("kuhn", "random", episodes=0), "`episodes` of at least 1"),
+    (lambda: sg.play("kuhn", "random", episodes=10**20), f"`episodes` of at most {sys.maxsize}, not 1000000000"),
+    (lambda: sg.play("kuhn", "random", episodes=np.float64(3)), "a whole number, not"),
+    (lambda: sg.play("kuhn", "random", seed=True), "A seed is a whole number, not True."),
     (lambda: sg.play("kuhn", "random", seed="x"), "A seed is a whole number, not 'x'."),
     (lambda: sg.evaluate("kuhn", None), "or a Player, not NoneType"),
     (lambda: sg.evaluate("kuhn", "random", episodes="3"), "a whole number, not '3'"),

@@ -168,6 +168,8 @@ def test_a_record_has_the_episodes_and_their_figures(results, tmp_path):
     assert one.rows() == two.rows() == results["play"].rows()
     assert one.payoffs() == results["play"].payoffs()
     assert "4 episodes" in repr(one)
+    sg.play("kuhn", "random", episodes=1, record=tmp_path / "single")
+    assert "single: 1 episode\n" in repr(sg.read_record(tmp_path / "single"))
     (figures,) = one.evaluate().to_json()["games"][0]["players"]
     assert figures["unscaled"]["payoff"]["mean"] == pytest.approx(results["play"].totals()[0].payoff.mean)
     with pytest.raises(sg.StratagemError, match="already holds recorded episodes"):

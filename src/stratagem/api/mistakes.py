@@ -1,10 +1,11 @@
-"""Mistakes of a caller: one exception of ours with one sentence, and no traceback through our own code."""
+"""Arguments of a caller: numbers as Python's own, and a mistake as one sentence, an exception without our traceback."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import ParamSpec, TypeVar
+from numbers import Integral, Real
+from typing import Any, ParamSpec, TypeVar
 
 from stratagem.base.errors import StratagemError
 from stratagem.base.extras import missing_extra
@@ -16,13 +17,17 @@ R = TypeVar("R")
 
 
 def one_sentence(function: Callable[P, R]) -> Callable[P, R]:
-    """Raise a `StratagemError` of a function without the errors of libraries behind it."""
+    """Raise a `StratagemError` of a function without the errors of libraries behind it.
+
+    A number of another library, such as a seed from `numpy.arange`, reaches the function as one of Python.
+    """
 
     @wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
             refuse_replaced(function.__name__, kwargs)
-            return function(*args, **kwargs)
+            plain: Callable[..., R] = function
+            return plain(*map(_plain, args), **{name: _plain(value) for name, value in kwargs.items()})
         except StratagemError as error:
             raise error.with_traceback(None) from None
         except ModuleNotFoundError as error:
@@ -37,3 +42,10 @@ def one_sentence(function: Callable[P, R]) -> Callable[P, R]:
             raise failed from None
 
     return called
+
+
+def _plain(value: Any) -> Any:
+    """Return a number as Python's own, and anything else as it is."""
+    if isinstance(value, int | float) or not isinstance(value, Real):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)

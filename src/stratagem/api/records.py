@@ -107,7 +107,7 @@ def evaluate_record(
         metrics: Additional metrics.
         by_seat: True for figures by seat, too; where seats have names they are always there.
         seed: Seed of all randomness.
-        out: JSON file for the figures.
+        out: JSON file for the figures; a file of that name is replaced.
     """
     file = as_output(out)
     found = read_record(folder).evaluate(names_of(metrics, "metric"), by_seat=by_seat, seed=seed)

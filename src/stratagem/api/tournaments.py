@@ -127,7 +127,7 @@ def tournament(
         chance: True to include random play as the chance level.
         record: New folder for the episodes and decisions, as Parquet.
         resume: True to continue the record; recorded requests are not repeated.
-        out: JSON file for the figures.
+        out: JSON file for the figures; a file of that name is replaced.
         engine: Engine of local language models, as in `transformers(rows=16)`: stratagem engines.
         workers: Number of processes that share the work; with `ray=`, of workers on the cluster.
         ray: Ray cluster for the work: its address, `auto`, or `local` for a new one here.

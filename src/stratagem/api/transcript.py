@@ -38,7 +38,9 @@ def episode_table(folder: Path, episodes: Sequence[Episode], total: int) -> Resu
         (str(place), e.id, ", ".join(e.players), str(len(e.rounds)), " ".join(number(pay, 2) for pay in e.payoffs))
         for place, e in enumerate(episodes, 1)
     ]
-    return text_table(f"{folder}: {total} episodes", ("number", "id", "players", "rounds", "payoffs"), rows)
+    return text_table(
+        f"{folder}: {total} episode{'s' * (total != 1)}", ("number", "id", "players", "rounds", "payoffs"), rows
+    )
 
 
 def transcript(episode: Episode, after: Callable[[Decision], None] | None = None) -> Iterator[VisibleText]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from math import inf
 from typing import TypeGuard
 
@@ -9,9 +10,11 @@ from stratagem.base.errors import BadParameter
 
 
 def whole(owner: str, option: str, value: object, low: int) -> None:
-    """Refuse anything but a whole number of at least `low`."""
+    """Refuse anything but a whole number of at least `low`, and one that no list can have as its length."""
     if type(value) is not int or value < low:
         raise BadParameter(f"{owner} needs `{option}` of at least {low}, a whole number, not {value!r}.")
+    if value > sys.maxsize:
+        raise BadParameter(f"{owner} needs `{option}` of at most {sys.maxsize}, not {value}.")
 
 
 def check_seed(seed: object) -> None:
