@@ -11,6 +11,7 @@ import pytest
 import stratagem as sg
 from stratagem.base.errors import BadRecord
 from stratagem.measure.audit.card import FILE
+from stratagem.measure.resumable import PLAN
 
 HOSTILE = "</td><script>alert(1)</script><img src=//evil onerror=x>\u202e\"'&"
 NAMES = ("TightPassive", "PotControl")
@@ -167,7 +168,19 @@ def test_a_linked_card_of_a_folder_is_refused(audits, tmp_path):
     (tmp_path / FILE).symlink_to(audits[0] / FILE)
     with pytest.raises(BadRecord, match=r"card\.json is a link"):
         sg.rank_audits([audits[1], tmp_path], html=tmp_path / "board.html")
+    assert not (tmp_path / "board_files").exists()
+    assert sg.rank_audits([audits[1], tmp_path]).places  # nothing is published
     sg.rank_audits([audits[1], tmp_path / FILE], html=tmp_path / "board.html")  # named itself, it is read
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_linked_plan_of_a_folder_is_not_published(named, audits, tmp_path):
+    (tmp_path / "secret.json").write_text('{"player": "a secret", "games": ["kuhn"]}')
+    hostile = hostile_copy(tmp_path / "hostile", audits)
+    (hostile / PLAN).unlink()
+    (hostile / PLAN).symlink_to(tmp_path / "secret.json")
+    sg.rank_audits([audits[1], hostile / FILE if named else hostile], html=tmp_path / "page" / "board.html")
+    assert "a secret" not in (tmp_path / "page" / "board.html").read_text("utf-8")
 
 
 def test_links_of_a_disk_are_not_packed(audits, tmp_path):

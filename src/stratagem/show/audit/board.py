@@ -44,6 +44,8 @@ class BoardEntry:
 
 def write_board(path: Path, places: Sequence[LeaderboardPlace], audits: Sequence[AuditSource]) -> list[Path]:
     """Write the page, and the folder beside it with the cards and the records; return the page and the folder."""
+    for audit in audits:
+        audit.refuse_link()
     folder = path.with_name(f"{path.stem}{FILES}")
     with telling(folder):
         folder.mkdir(parents=True, exist_ok=True)

@@ -52,11 +52,20 @@ class AuditSource:
     """File of the card."""
     folder: Path | None
     """Folder with the record; None where the card came alone."""
+    named: bool = True
+    """True where the card was named by its own file, so that it may be a link."""
 
     @property
     def plan(self) -> dict[str, Any]:
-        """Settings of the audit; empty where they are not there."""
-        return {} if self.folder is None else read_plan(self.folder) or {}
+        """Settings of the audit; empty where they are not there, or where a link is in their place."""
+        if self.folder is None or (self.folder / PLAN).is_symlink():
+            return {}
+        return read_plan(self.folder) or {}
+
+    def refuse_link(self) -> None:
+        """Refuse to publish the card of a folder that is a link."""
+        if self.file.is_symlink() and not self.named:
+            raise BadRecord(f"{self.file} is a link, and a board follows none: name the card's own file.")
 
     @property
     def command(self) -> str:
@@ -77,11 +86,9 @@ def _texts(values: object) -> list[str]:
 
 def find_audit(path: Path) -> AuditSource:
     """Read an audit by its folder or its card, with the folder around a card that holds its record."""
-    if path.is_dir() and (path / FILE).is_symlink():
-        raise BadRecord(f"{path / FILE} is a link, and a board follows none: name the card's own file.")
     card, file = read_card(path), path / FILE if path.is_dir() else path
     around = file.name == FILE and (file.parent / RECORDS).is_dir()
-    return AuditSource(card, file, file.parent if around else None)
+    return AuditSource(card, file, file.parent if around else None, named=file == path)
 
 
 def copy_card(audit: AuditSource, folder: Path) -> LinkedFile:
