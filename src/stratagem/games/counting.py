@@ -17,9 +17,12 @@ _IRREGULAR = {
     "tooth": "teeth",
     "mouse": "mice",
     "ox": "oxen",
-    **{one: f"{one[:-1]}ves" for one in ("calf", "half", "leaf", "loaf", "shelf", "thief", "wolf")},
+    **{one: f"{one[:-1]}ves" for one in ("calf", "elf", "half", "hoof", "leaf", "loaf")},
+    **{one: f"{one[:-1]}ves" for one in ("scarf", "self", "sheaf", "shelf", "thief", "wolf")},
     **{one: f"{one[:-2]}ves" for one in ("knife", "life", "wife")},
-    **{one: one for one in ("deer", "fish", "sheep")},
+    **{one: one for one in ("deer", "fish", "moose", "series", "sheep", "species")},
+    **{one: f"{one}es" for one in ("echo", "hero", "potato", "tomato")},
+    "quiz": "quizzes",
 }
 """Names of several that no rule gives."""
 
@@ -35,9 +38,12 @@ def count_in_words(number: int, thing: str) -> str:
 
 
 def plural_of(thing: str) -> str:
-    """Name several of a thing: `chips`, `pennies`, `boxes`, `dice`, `leaves`; an abbreviation stays, as `USD`."""
-    if thing in _IRREGULAR or (len(thing) > 1 and thing.isupper()):
-        return _IRREGULAR.get(thing, thing)
+    """Name several of a thing: `chips`, `pennies`, `boxes`, `dice`, `gold-leaves`; what is in capitals stays: `USD`."""
+    if len(thing) > 1 and thing.isupper():
+        return thing
+    before, stroke, last = thing.rpartition("-")
+    if (several := _IRREGULAR.get(last.lower())) is not None:
+        return before + stroke + (several.capitalize() if last[0].isupper() else several)
     if thing.endswith("y") and thing[-2:-1] not in (*"aeiou", ""):
         return f"{thing[:-1]}ies"
     return f"{thing}es" if thing.endswith(("s", "x", "z", "ch", "sh")) else f"{thing}s"

@@ -278,7 +278,8 @@ def _joints(labels: tuple[str, ...], their_labels: tuple[str, ...]) -> tuple[tup
 
 def _as_table(rows: Any) -> Payoffs:
     try:
-        table = tuple(tuple((float(cell[0]), float(cell[1])) for cell in row) for row in rows)
+        # the sum makes 0.0 of -0.0: equal games have equal texts
+        table = tuple(tuple((float(cell[0]) + 0.0, float(cell[1]) + 0.0) for cell in row) for row in rows)
     except (TypeError, ValueError, LookupError, OverflowError):
         raise BadParameter(
             "`payoffs` must be rows of cells, each cell the two seats' payoffs: [[(3, 3), (0, 5)], [(5, 0), (1, 1)]]."
