@@ -31,6 +31,7 @@ def test_characters_that_hide_are_shown_by_their_number(char):
         ("run:runs/TightValue@20", "run:runs/<wbr>Tight<wbr>Value@20"),
         ("takes part, or not", "takes part, or not"),
         ("<b>.x", "&lt;b&gt;.<wbr>x"),
+        ("noise(p=0.5,q=1)", "noise(p=<wbr>0.5,<wbr>q=<wbr>1)"),
         ("\u202e.x", '<span class="odd">U+202E</span>.<wbr>x'),
     ],
 )

@@ -16,7 +16,7 @@ from unicodedata import category
 _PLAIN = re.compile(r"[\n\t\x20-\x7e]*")
 _TAG = re.compile(r"[a-z][a-z0-9]*")
 _VOID = ("br", "col", "meta", "wbr")
-_BREAKS = re.compile(r"(?<=[/._,=])(?=\S)|(?<=[a-z])(?=[A-Z][a-z])")
+_BREAKS = re.compile(r"(?<=[/_=])(?=\S)|(?<=[.,])(?=[^\s\d])|(?<=[a-z])(?=[A-Z][a-z])")
 
 
 class Html(str):
@@ -44,7 +44,7 @@ def join(*children: str, by: str = "") -> Html:
 
 
 def breakable(name: str) -> Html:
-    """Escape a name that may break after a stroke, a point or an underscore, or before a capital, and not in a word."""
+    """Escape a name that may break after one of `/._,=` or before a capital, and neither in a word nor in a number."""
     return name if isinstance(name, Html) else join(*_BREAKS.split(name), by=element("wbr"))
 
 
