@@ -46,7 +46,8 @@ def add_lines(path, lines, table):
 def changed(tmp_path_factory):
     """The folder of a copy of the package with the page."""
     source = tmp_path_factory.mktemp("source")
-    viewer = shutil.copytree(ROOT / "src" / "stratagem", source / "stratagem") / "show" / "viewer"
+    half_written = shutil.ignore_patterns("*.pyc.*")
+    viewer = shutil.copytree(ROOT / "src" / "stratagem", source / "stratagem", ignore=half_written) / "show" / "viewer"
     (module,), (line,), (drawing, row) = blocks("python"), blocks("py"), blocks("js")
     (viewer / "lengths.py").write_text(module, "utf-8")
     (viewer / "static" / "lengths.js").write_text(drawing, "utf-8")

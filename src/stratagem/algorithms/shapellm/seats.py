@@ -47,7 +47,7 @@ from stratagem.algorithms.shapellm.shapers.memory_one import (
 )
 from stratagem.algorithms.shapellm.shapers.mfos import MetaLearner, MFOSSeat, MFOSSettings
 from stratagem.algorithms.shapellm.tabular_seat import TabularLearner, TabularSeat
-from stratagem.base.errors import BadParameter
+from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.games.base import Game
 from stratagem.games.key import Key
 from stratagem.games.matrix import MatrixGame
@@ -110,7 +110,7 @@ def check_seats(recipe: ShapeLLMRecipe, game: Game[Any]) -> None:
             if isinstance(seat, MemoryOneSettings):
                 two_by_two(game)
                 _check_opponent(list(recipe.seats)[1 - slot], list(recipe.seats.values())[1 - slot], game)
-        except BadParameter as error:
+        except (BadParameter, CannotCompute) as error:
             raise BadParameter(f"The seat {name}: {error}") from error
 
 
