@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
+from math import ceil
 from pathlib import Path
 from statistics import fmean
 
@@ -37,6 +38,8 @@ FIGURES = ("lead", "payoff", "lead over learning", "payoff over learning")
 """Of the learner: its payoff a round less the opponent's, and its payoff; in the last games, and mean over trials."""
 GAMES = {"icg": "lead", "ish": "payoff"}
 """Figure that is tested; in the stag hunt both seats have nearly the same payoff, so there is no lead."""
+NAMES = {"icg": "chicken", "ish": "stag hunt"}
+"""Names of the games in the picture."""
 FEWEST = {"tables": 12, "tiny": 8}
 """Numbers of seeds below which a test was declared to show nothing."""
 DESIGNS = {"tables-icg": all_cells(4), "tables-ish": all_cells(4), "tiny-icg": half_fraction(4)}
@@ -155,8 +158,8 @@ DRAWN = ("main", "interactions", "tiny")
 def drawn(tests: Sequence[tuple[str, PairedTest]]) -> str:
     """Draw the effects with their intervals; those that are significant in their family are marked."""
     dots = [dot for family, test in tests if family in DRAWN for dot in _dot(test)]
-    limit = max([1.0, *(abs(end) for dot in dots for end in (dot.low, dot.high))])
-    title = "Effect of each setting of a shaper on its lead (icg) or payoff (ish) a round, 95 % intervals"
+    limit = max([1.0, *(ceil(2.0 * abs(end)) / 2.0 for dot in dots for end in (dot.low, dot.high))])
+    title = "Effect of each setting of a shaper a round: lead in chicken, payoff in the stag hunt, 95 % intervals"
     return picture(dots, title, -limit, limit)
 
 
@@ -164,7 +167,10 @@ def _dot(test: PairedTest) -> Iterator[Dot]:
     estimate = test.estimate
     if estimate.low is not None and estimate.high is not None:
         significant = test.holm_p is not None and test.holm_p < 0.05
-        yield Dot(test.name, estimate.mean, estimate.low, estimate.high, marked=significant)
+        design, _, effect_name = test.name.partition(": ")
+        learner, game = design.split("-")
+        name = f"{NAMES[game]}, {learner}: {effect_name}"
+        yield Dot(name, estimate.mean, estimate.low, estimate.high, marked=significant)
 
 
 def table(folder: Path, out: Path) -> None:

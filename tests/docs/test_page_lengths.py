@@ -23,7 +23,7 @@ SHORT_RESULTS = (
         "press",
         "readers",
     ),
-    *("reading", "reinforce", "search"),
+    *("reading", "reinforce", "search", "shaping"),
 )
 """Pages of results of at most 1,500 words; those of the four systems are longer."""
 LIMITS = (

@@ -6,10 +6,12 @@ import sys
 import tomllib
 from math import fsum
 from pathlib import Path
+from statistics import fmean
 
 import pytest
 import shaping
 import shaping_table
+from result_tables import known_arms
 from shaping import Learner
 from shaping_effects import aliases, all_cells, effect, half_fraction, sign, words
 from shaping_table import DESIGNS, FACTORS, FIGURES, FROZEN, NAIVE, PAIRS, RATE, SCHEDULE, arm_of, cell_arm, name_of
@@ -269,3 +271,21 @@ def test_seeds_are_of_no_earlier_result():
     }
     assert {0, 9, 11} <= earlier
     assert not earlier & {*shaping.SEEDS, *shaping.TINY_SEEDS}
+
+
+def test_page_and_picture_have_the_figures_of_the_stored_runs():
+    results = ROOT / "docs" / "results"
+    page = " ".join((results / "shaping.md").read_text("utf-8").split())
+    rows = known_arms(results / "shaping.json")
+    tests = list(shaping_table.tested(rows))
+    assert shaping_table.drawn(tests) == (results / "shaping.svg").read_text("utf-8")
+    for family, test in tests:
+        if family in ("hypothesis", "main"):
+            found = test.estimate
+            mean, low, high = (f"{value:.2f}".replace("0.", ".") for value in (found.mean, found.low, found.high))
+            assert f"{mean} [{low}, {high}]" in page
+            assert f"{test.holm_p:.3f}".removeprefix("0") in page or test.holm_p > 0.05
+    for cell in all_cells(4):
+        mean = fmean(row["lead"] for row in rows[cell_arm("tables-icg", cell)])
+        assert f"| {mean:.2f} |".replace("0.", ".") in page
+    assert {len(own) for own in rows.values()} == {12}
