@@ -68,7 +68,7 @@ def test_a_match_is_told_recorded_and_shown_again(run, tmp_path):
     assert status == 0
     assert told.count(": COOPERATE") == told.count(": DEFECT") == 8
     status, listed, _ = run("show", folder)
-    assert "1 episodes" in listed
+    assert "games: 1 episode\n" in listed
     assert run("show", folder, "--episode", 1)[1] == told
     assert "choose another folder" in run("play", "ipd", "--players", "TitForTat", "--record", folder)[2]
     episode = json.loads(run("show", folder, "--episode", 1, "--json")[1])
