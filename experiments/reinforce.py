@@ -1,9 +1,9 @@
 """REINFORCE with a baseline for each seat against two controls in self-play: runs, and the table of the page.
 
 `python experiments/reinforce.py runs/reinforce kuhn` makes the runs that are missing, and so does `tic-tac-toe`;
-`python experiments/reinforce.py runs/reinforce table` writes docs/results/reinforce.json and prints the table.
-Call it from the project's root, in a clean clone. All arms start from one SFT model of the game, play the same number
-of episodes, take the same number of optimizer steps, and have the same loss and learning rate.
+`python experiments/reinforce.py runs/reinforce table` adds finished runs to docs/results/reinforce.json and prints the
+table. Call it from the project's root, in a clean clone. All arms start from one SFT model of the game, play the same
+number of episodes, take the same number of optimizer steps, and have the same loss and learning rate.
 
 `reinforce` The baseline is a moving average for each seat.
 `rloo`      The same runs; the baseline is the mean of the seat's other episodes in the batch. Nothing else differs.
@@ -21,7 +21,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
 from experiment import command_line, run
-from result_tables import Row, finished, markdown, write_results
+from result_tables import Row, finished, markdown, merged, read_results, write_results
 
 from stratagem.base.files import finite
 from stratagem.base.provenance import provenance
@@ -136,8 +136,12 @@ def _row(test: PairedTest, own: BySeed, control: BySeed) -> Row:
 
 
 def table(folder: Path) -> None:
-    """Write the JSON, and print the table of the page."""
-    rows = list(collected(folder))
+    """Add the runs of a folder to the JSON, and print the table of the page."""
+    old: dict[str, list[Row]] = {}
+    for row in read_results(OUT).get("runs", []):
+        old.setdefault(_arm(row), []).append(row)
+    by_arm = merged(old, ((_arm(row), row) for row in collected(folder)))
+    rows = [row for own in by_arm.values() for row in own]
     tests = tested(rows)
     write_results(OUT, {"made by": provenance(), "tests": tests, "runs": rows})
     heads = [
@@ -152,6 +156,11 @@ def table(folder: Path) -> None:
         f"p (Holm, {len(FAMILY)})",
     ]
     print(markdown(heads, map(_cells, tests)))
+
+
+def _arm(row: Row) -> str:
+    """Name the arm of a run with its game."""
+    return f"{row['game']}-{row['arm']}"
 
 
 def _cells(test: Row) -> list[str]:

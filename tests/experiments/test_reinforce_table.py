@@ -1,10 +1,12 @@
 """The comparison of REINFORCE with GRPO: equal episodes, steps and losses, and a table of declared tests."""
 
 import json
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
 import reinforce
+from result_tables import read_results
 from synthetic_runs import synthetic_run
 
 from stratagem.training.runs.config_file import recipe_digest
@@ -89,6 +91,16 @@ def test_table_writes_every_finished_run_with_its_provenance(tmp_path, monkeypat
     assert set(data) == {"made by", "tests", "runs"}
     printed = capsys.readouterr().out
     assert "| kuhn | exploitability | rloo | 2 | 0.550 | 0.500 | +0.050 ± 0.050 | 1.000 | 1.000 |" in printed
+
+
+def test_table_keeps_the_stored_runs_where_the_folder_has_none(tmp_path, monkeypatch):
+    stored = ROOT / "docs/results/reinforce.json"
+    out = tmp_path / "out.json"
+    out.write_bytes(stored.read_bytes())
+    monkeypatch.setattr(reinforce, "OUT", out)
+    reinforce.table(tmp_path / "runs")
+    kept, known = read_results(out)["runs"], read_results(stored)["runs"]
+    assert sorted(kept, key=itemgetter("command")) == sorted(known, key=itemgetter("command"))
 
 
 def test_win_rates_are_told_apart_by_opponent(tmp_path):
