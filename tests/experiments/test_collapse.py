@@ -107,6 +107,10 @@ def test_picture_has_a_panel_for_each_arm_and_the_control_in_all():
     assert all(name in drawn for name in collapse.ARMS.values())
 
 
+def test_a_folder_without_runs_leaves_the_measured_ones(tmp_path):
+    assert collapse.measured(tmp_path) == read_results(RESULTS / "collapse.json")["runs"]
+
+
 def test_page_and_picture_show_the_figures_of_the_json():
     rows = read_results(RESULTS / "collapse.json")["runs"]
     page = (RESULTS / "collapse.md").read_text("utf-8")
