@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import subprocess
 import sys
 import time
@@ -46,6 +47,8 @@ class ProofStep(NamedTuple):
     """Function from the output and the seconds to the figures."""
     gpus: int = 1
     packages: tuple[str, ...] = ()
+    folder: Path | None = None
+    """Folder of its run, which a step that was broken off leaves behind."""
 
 
 FLEX = Path(__file__).parent / "gpu_flex.py"
@@ -80,7 +83,7 @@ def benchmark_part(claim: str, name: str, *packages: str) -> ProofStep:
 
 def training(claim: str, algorithm: str, model: str, *, devices: int = 1, **settings: object) -> ProofStep:
     """Make a step of three iterations of a recipe; its figures are those of the run."""
-    folder = FOLDER / f"{algorithm}-{model}-{devices}"
+    folder = FOLDER / "-".join([algorithm, model, str(devices), *map(str, settings.values())])
     changes = {
         "model": PUBLISHED[model],
         "sft.num_examples": 64,
@@ -101,6 +104,7 @@ def training(claim: str, algorithm: str, model: str, *, devices: int = 1, **sett
         lambda _, seconds: figures_of(folder, seconds),
         gpus=devices,
         packages=("vllm",) if changes["engine"] == "vllm" else (),
+        folder=folder,
     )
 
 
@@ -142,7 +146,9 @@ def missing(step: ProofStep, gpus: int) -> str:
 
 
 def run_step(step: ProofStep) -> dict[str, Any]:
-    """Run a step in a process of its own, and return its figures or its error."""
+    """Run a step from its beginning in a process of its own, and return its figures or its error."""
+    if step.folder is not None:
+        shutil.rmtree(step.folder, ignore_errors=True)
     start = time.perf_counter()
     try:
         done = subprocess.run(
