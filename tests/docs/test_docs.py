@@ -34,6 +34,7 @@ DEAR = {
     "docs/how-to/a-whole-game.md",
     "docs/how-to/add-a-game.md",
     "docs/how-to/add-a-suite.md",
+    "docs/how-to/audit-in-unseen-games.md",
     "docs/how-to/check-a-game.md",
     "docs/how-to/compare-two-players.md",
     "docs/how-to/record-and-read.md",

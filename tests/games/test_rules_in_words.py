@@ -311,7 +311,9 @@ def test_every_sentence_of_an_example_is_needed(name):
         assert idle_changes(description) == []
 
 
-@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize(
+    "family", [pytest.param(family, marks=[pytest.mark.runs] * (family == "mixed")) for family in FAMILIES]
+)
 def test_every_sentence_of_a_draw_is_needed(family):
     draw = min((draw_game(seed, family, "small") for seed in (1, 2)), key=lambda d: d.worth.nodes)
     for description in wordings(draw.description):

@@ -97,6 +97,7 @@ def test_card_of_an_exploitable_agent_is_the_message(run):
     assert "test_bots.py:" not in printed.partition("short test summary")[0]
 
 
+@pytest.mark.runs
 def test_lower_limit_fails_what_is_shown_and_upper_what_is_not(run):
     _, printed = run("""
 @pytest.fixture
