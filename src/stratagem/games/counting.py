@@ -17,8 +17,10 @@ _IRREGULAR = {
     "tooth": "teeth",
     "mouse": "mice",
     "ox": "oxen",
-    **{one: f"{one[:-1]}ves" for one in ("calf", "elf", "half", "hoof", "leaf", "loaf")},
-    **{one: f"{one[:-1]}ves" for one in ("scarf", "self", "sheaf", "shelf", "thief", "wolf")},
+    **{
+        f"{one}f": f"{one}ves"
+        for one in ("cal", "el", "hal", "hoo", "lea", "loa", "scar", "sel", "shea", "shel", "thie", "wol")
+    },
     **{one: f"{one[:-2]}ves" for one in ("knife", "life", "wife")},
     **{one: one for one in ("deer", "fish", "moose", "series", "sheep", "species")},
     **{one: f"{one}es" for one in ("echo", "potato", "tomato")},

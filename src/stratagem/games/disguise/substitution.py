@@ -50,7 +50,7 @@ def lemma(word: str) -> str:
 def forms(word: str) -> dict[str, str]:
     """Return every form of a word in lower case, with what it adds to the word."""
     base, *irregular = word.split("/")
-    found = {base: ""} | dict.fromkeys(irregular, "ed") | {plural_of(base): "s"} | {base: ""}  # one sheep, two sheep
+    found = dict.fromkeys([base, *irregular], "ed") | {plural_of(base): "s"} | {base: ""}  # sheep is its own plural
     for ending, added in _ENDINGS.items():
         found.setdefault(base + ending, added)
         if base.endswith("e") and ending[0] in _VOWELS:
