@@ -14,6 +14,8 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
 from pathlib import Path
 
 from beliefs_table import BELIEFS, NO_SEARCH, SCRIPTED, TRUTHS, BeliefCell, table
@@ -108,12 +110,18 @@ def play_cells(games: Sequence[CellGames], deals: int = DEALS) -> None:
                 print(f"{one.cell.name} deal {deal}: {seconds:.2f} s a game", flush=True)
 
 
+def play_texts(texts: Sequence[tuple[BeliefCell, str]], folder: Path, seed: int, deals: int) -> None:
+    """Play the cells of these players in this process."""
+    play_cells([CellGames(cell, folder, text, seed=seed) for cell, text in texts], deals)
+
+
 def main() -> None:
     """Play a part, list its cells, or print the tables."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("folder", type=Path, help="folder of the records, one a cell")
     parser.add_argument("study", choices=["scripted", "model", "table"])
     parser.add_argument("--deals", type=int, default=DEALS, metavar="N", help="deals a cell, of seven games each")
+    parser.add_argument("--workers", type=int, default=1, metavar="N", help="processes, each with a share of the cells")
     parser.add_argument("--seed", type=int, default=SEED, help="seed of the deals; 0 was of pilots")
     parser.add_argument("--model", default=MODEL, metavar="PLAYER", help="model that proposes, in `model`")
     parser.add_argument("--list", action="store_true", help="print the cells with their players and play nothing")
@@ -132,8 +140,12 @@ def main() -> None:
         return
     if not is_compiled():
         raise SystemExit("The fast board needs numba: pip install 'stratagem[fast]'.")
-    games = [CellGames(cell, arguments.folder, text, seed=arguments.seed) for cell, text in texts.items()]
-    play_cells(games, arguments.deals)
+    workers = max(1, arguments.workers)
+    shares = [list(texts.items())[first::workers] for first in range(workers)]
+    with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+        playing = [pool.submit(play_texts, one, arguments.folder, arguments.seed, arguments.deals) for one in shares]
+        for share in playing:
+            share.result()
 
 
 if __name__ == "__main__":
