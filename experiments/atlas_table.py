@@ -19,7 +19,18 @@ from atlas import KNOWN
 from atlas_adversaries import DRAWS, FOLDER
 from atlas_statistics import Clusters, bootstrap_interval, clustered_figure, low_quantile, rank_correlations
 from dots import Dot, picture
-from result_tables import DASH, Row, finished, markdown, number, row_of_test, table_of_tests, write_results
+from result_tables import (
+    DASH,
+    Row,
+    check_nothing_lost,
+    files_of,
+    finished,
+    markdown,
+    number,
+    row_of_test,
+    table_of_tests,
+    write_results,
+)
 
 from stratagem.base.files import write_file
 from stratagem.base.provenance import provenance
@@ -60,7 +71,7 @@ Chosen = Callable[[Row], bool]
 
 def read_rows(folder: Path) -> list[Row]:
     """Read what was measured of every policy."""
-    return [json.loads(path.read_text("utf-8")) for path in sorted((folder / FOLDER).glob("*.json"))]
+    return [json.loads(path.read_text("utf-8")) for path in files_of(folder / FOLDER)]
 
 
 def counts(row: Row) -> bool:
@@ -353,7 +364,9 @@ def main() -> None:
     found = summarise(read_rows(asked.folder))
     runs = [{"run": one.folder.name, **one.provenance()} for one in finished(asked.folder)]
     asked.out.parent.mkdir(parents=True, exist_ok=True)
-    write_results(asked.out, {"made_by": provenance(), **found, "runs": runs})
+    data = {"made_by": provenance(), **found, "runs": runs}
+    check_nothing_lost(asked.out, data, lambda table: {part: len(table[part]) for part in ("policies", "runs")})
+    write_results(asked.out, data)
     most = most_games(found["curves"])["all"]
     dots = [
         Dot(

@@ -29,7 +29,7 @@ from cheating_agents import (
 )
 from cheating_server import CheatingModel, Honest, above_zero, always, at_zero, serving
 from flawed_agents import Equilibrium
-from result_tables import markdown
+from result_tables import audits_of, check_nothing_lost, markdown
 
 from stratagem.api.servers import servers
 from stratagem.base.files import write_file
@@ -184,8 +184,10 @@ def main() -> None:
         results.append(alarms_of(name, seed, asked.folder / f"{name}-{seed}.json"))
     command = f"python experiments/audit_cheats.py RUNS --cheats {asked.cheats} --clean {asked.clean}"
     agents = summary(results)
-    write_file(OUT, json.dumps({"made_by": {**provenance(), "command": command}, "agents": agents}, indent=1) + "\n")
     print(table(agents))
+    data = {"made_by": {**provenance(), "command": command}, "agents": agents}
+    check_nothing_lost(OUT, data, audits_of)
+    write_file(OUT, json.dumps(data, indent=1) + "\n")
 
 
 if __name__ == "__main__":

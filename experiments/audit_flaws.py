@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from flawed_agents import FLAWS, Equilibrium
+from result_tables import audits_of, check_nothing_lost
 
 from stratagem.base.files import write_file
 from stratagem.base.provenance import provenance
@@ -76,7 +77,9 @@ def main() -> None:
         print(name, seed, *results[-1]["alarms"], flush=True)
     command = f"python experiments/audit_flaws.py RUNS --flawed {asked.flawed} --clean {asked.clean}"
     made = {**provenance(), "command": command}
-    write_file(OUT, json.dumps({"made_by": made, "agents": summary(results)}, indent=1) + "\n")
+    data = {"made_by": made, "agents": summary(results)}
+    check_nothing_lost(OUT, data, audits_of)
+    write_file(OUT, json.dumps(data, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
 """Games of experiments/declared/beliefs.toml, resumable: `python experiments/beliefs.py runs/beliefs scripted`.
 
-Call it from the project's root, in a clean clone with the extras `fast` and `models`. A block is one deal of one cell: seven games,
-one from each power. Blocks go round the cells, so a stop leaves no cell more than one block ahead, and the same command
-goes on after the recorded games.
+Call it from the project's root, in a clean clone with the extras `fast` and `models`. A block is one deal of one cell:
+seven games, one from each power. Blocks go round the cells, so a stop leaves no cell more than one block ahead of
+another of its process, and the same command goes on after the recorded games.
 
 `scripted`  Proposals of DumbBot and of random play; each belief about the others, and no search; three true opponents.
 `model`     The same with proposals of a trained model, which `--model` names.

@@ -10,7 +10,17 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from dots import Dot, picture
-from result_tables import Row, family_tests, markdown, row_of_test, run_lines, table_of_tests, write_results
+from result_tables import (
+    Row,
+    check_nothing_lost,
+    family_tests,
+    files_of,
+    markdown,
+    row_of_test,
+    run_lines,
+    table_of_tests,
+    write_results,
+)
 
 from stratagem.base.provenance import provenance
 from stratagem.games.catalogue import make_game
@@ -162,7 +172,7 @@ def read_games(folder: Path) -> dict[BeliefCell, list[CellGame]]:
 
     Cells with a model are a part of their own, which may have fewer.
     """
-    cells = [BeliefCell(*path.name.split("-")) for path in sorted(folder.iterdir()) if shards(path)]
+    cells = [BeliefCell(*path.name.split("-")) for path in files_of(folder, "*-*-*") if shards(path)]
     found = {cell: list(_results(folder / cell.name)) for cell in cells}
     for part in ([cell for cell in cells if (cell.proposals == "model") is of_model] for of_model in (False, True)):
         common = set.intersection(*(_whole_deals(found[cell]) for cell in part)) if part else set()
@@ -267,9 +277,11 @@ def table(folder: Path, out: Path, drawing: Path | None = None) -> None:
     cells = [cell_row(cell, games[cell], plans[cell]) for cell in games]
     tests = [row_of_test(name, test, unit="deals") for name, test in tested(games)]
     powers = list(power_rows(games))
-    write_results(out, {"made by": [provenance()], "tests": tests, "powers": powers, "cells": cells}, run_lines)
     heads = ["belief is", "power", "games", f"{ALONE}, %", f"{TIES}, %"]
     body = [[row["relation"], row["power"], str(row["games"]), *(_percent(row, f) for f in PLACES)] for row in powers]
     print("\n\n".join([cells_table(cells), markdown(heads, body), table_of_tests(tests, unit="deals")]))
+    data = {"made by": [provenance()], "tests": tests, "powers": powers, "cells": cells}
+    check_nothing_lost(out, data, lambda table: {row["cell"]: len(row["games"]) for row in table["cells"]})
+    write_results(out, data, run_lines)
     if drawing is not None:
         drawing.write_text(draw(cells), encoding="utf-8")

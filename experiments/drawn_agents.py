@@ -23,6 +23,7 @@ from typing import Any
 
 import numpy as np
 from drawn_agents_table import FAMILIES, KNOWN, MODELS, PRETRAINED, RANDOM, SCRIPTS, write_tables
+from result_tables import files_of
 
 from stratagem.base.files import write_file
 from stratagem.base.provenance import provenance
@@ -215,7 +216,7 @@ def main() -> None:
     parser.add_argument("--table", action="store_true")
     asked = parser.parse_args()
     if asked.table:
-        files = sorted((asked.folder / "agents").glob("*.json"))
+        files = files_of(asked.folder / "agents")
         write_tables([json.loads(path.read_text("utf-8")) for path in files], asked.out)
         return
     (asked.folder / "agents").mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from dots import Dot, picture
 from numpy.typing import NDArray
-from result_tables import DASH, markdown, number
+from result_tables import DASH, check_nothing_lost, markdown, number
 from scipy.stats import kendalltau, spearmanr
 
 from stratagem.base.files import write_file
@@ -185,11 +185,18 @@ def figure_cell(cell: Mapping[str, Any]) -> str:
     )
 
 
+def games_of(table: Mapping[str, Any]) -> dict[str, int]:
+    """Return the number of games of each agent."""
+    return {name: own["drawn"]["games"] + len(own["known games"]) for name, own in table["agents"].items()}
+
+
 def write_tables(files: Sequence[Mapping[str, Any]], out: Path) -> None:
     """Write the JSON of the page and its picture, and print its tables."""
     found = summarise(files)
     sources = {one["agent"]: one["made_by"] for one in files}
-    write_file(out, json.dumps({"made_by": provenance(), "measured_by": sources, **found}, indent=1) + "\n")
+    data = {"made_by": provenance(), "measured_by": sources, **found}
+    check_nothing_lost(out, data, games_of)
+    write_file(out, json.dumps(data, indent=1) + "\n")
     agents = found["agents"]
     rows = []
     for agent, own in agents.items():

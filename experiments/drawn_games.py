@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from result_tables import check_nothing_lost, files_of
 
 from stratagem.base.errors import BadParameter, CannotCompute
 from stratagem.base.files import write_file
@@ -127,10 +128,9 @@ def summarise(games: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 def write_table(folder: Path) -> None:
     """Write the JSON of the page, and print its tables."""
-    files = {path.stem: json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))}
+    files = {path.stem: json.loads(path.read_text()) for path in files_of(folder)}
     rows = {name: {**summarise(held["games"]), "margins": held.get("margins", {})} for name, held in files.items()}
     result = {"generator": GENERATOR, "provenance": provenance(), "families": rows}
-    write_file(OUT, json.dumps(result, indent=1) + "\n")
     print("| family | games | different | structures | nodes | decisions | random play | constant action | seconds |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, row in rows.items():
@@ -141,6 +141,8 @@ def write_table(folder: Path) -> None:
         )
     for name, row in rows.items():
         print(name, row["refused"], row["margins"], sep="\n  ")
+    check_nothing_lost(OUT, result, lambda table: {name: row["games"] for name, row in table["families"].items()})
+    write_file(OUT, json.dumps(result, indent=1) + "\n")
 
 
 def main() -> None:

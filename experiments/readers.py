@@ -9,8 +9,11 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from result_tables import DASH, check_nothing_lost
 
 from stratagem.base.files import write_file
 from stratagem.base.provenance import provenance
@@ -53,13 +56,14 @@ def measured(reader: str, game: str, texts: int, *, held_out: bool) -> dict[str,
 
 def figures(found: Accuracy) -> dict[str, Any]:
     """Return the figures of a reader in a game."""
+    there = {text.said.kind for text in found.texts}
     confusions = [
         {"meant": meant, "found": took, "texts": number} for (meant, took), number in sorted(found.confusions.items())
     ]
     return {
         "right": found.right.to_json(),
         "chance": found.chance,
-        "by_kind": {kind: found.of(kind).to_json() for kind in KINDS},
+        "by_kind": {kind: found.of(kind).to_json() for kind in KINDS if kind in there},
         "precision": found.precision and found.precision.to_json(),
         "confusions": confusions,
     }
@@ -80,7 +84,8 @@ def rows_of(reader: str, texts: int) -> list[dict[str, Any]]:
 def line(row: dict[str, Any]) -> str:
     """Return a row of the page."""
     part = "held out" if row["held_out"] else "seen"
-    kinds = " | ".join(f"{row['by_kind'][kind]['mean']:.2f}" for kind in KINDS)
+    by_kind = (row["by_kind"].get(kind) for kind in KINDS)
+    kinds = " | ".join(f"{share['mean']:.2f}" if share else DASH for share in by_kind)
     found = "–" if row["precision"] is None else share(row["precision"])
     head = f"| `{row['reader']}` | `{row['game'].partition('(')[0]}` | {part}"
     return f"{head} | {share(row['right'])} | {row['chance']:.2f} | {kinds} | {found} |"
@@ -90,6 +95,11 @@ def share(estimate: dict[str, Any] | Estimate) -> str:
     """Return a share with its interval."""
     data = estimate if isinstance(estimate, dict) else estimate.to_json()
     return f"{data['mean']:.2f} ({data['low']:.2f} to {data['high']:.2f})"
+
+
+def texts_of(table: Mapping[str, Any]) -> dict[str, int]:
+    """Return the number of texts of each reader."""
+    return {name: sum(row["texts"] for row in reader["rows"]) for name, reader in table.items()}
 
 
 def main() -> None:
@@ -107,6 +117,7 @@ def main() -> None:
     named = "".join(f" --reader '{reader}'" for reader in options.reader or ())
     made = {**provenance(), "command": f"python experiments/readers.py{named} --texts {options.texts}"}
     found = {reader: {"made_by": made, "rows": rows_of(reader, options.texts)} for reader in readers}
+    check_nothing_lost(OUT, {**known, **found}, texts_of)
     write_file(OUT, json.dumps({**known, **found}, indent=1) + "\n")
 
 

@@ -23,6 +23,8 @@ Row = dict[str, Any]
 """Figures of one run, with its seed, commit, command, `dirty` and recipe."""
 Layout = Callable[[Mapping[str, Any]], str]
 """Text of the JSON of results."""
+Counts = Mapping[str, int]
+"""Numbers of results by the name of what they are of."""
 RECIPES = "recipes"
 """Folder beside the results, with the resolved recipe of each run as DIGEST.json, without its seed."""
 DASH = "\u2013"
@@ -121,6 +123,34 @@ def write_results(path: Path, data: Mapping[str, Any], layout: Layout = indented
     if lacking := [row["command"] for row in _runs(data) if row.get("recipe") is None and row["command"] not in known]:
         raise ValueError(f"{path} would lack the recipe of `{lacking[0]}`: take the row from `FinishedRun.provenance`.")
     path.write_text(layout(_with_digests(data, path.parent / RECIPES)), encoding="utf-8")
+
+
+def check_nothing_lost(path: Path, data: Mapping[str, Any], count: Callable[[Mapping[str, Any]], Counts]) -> None:
+    """Refuse to replace the JSON of results by data from fewer of them; `count` returns their numbers by name.
+
+    A table over all results of a folder cannot add them to stored ones, and a clean clone has a folder without any.
+    """
+    if not path.is_file():
+        return
+    new, stored = count(data), count(read_results(path))
+    if fewer := [name for name, old in stored.items() if new.get(name, 0) < old]:
+        others = f", and {len(fewer) - 1:,} more lack some" if len(fewer) > 1 else ""
+        raise SystemExit(
+            f"{path.name} stays as it is, since this is of fewer results: {fewer[0]}, {new.get(fewer[0], 0):,} of "
+            f"{stored[fewer[0]]:,}{others}. Make the rest first, or move the file away."
+        )
+
+
+def files_of(folder: Path, pattern: str = "*.json") -> list[Path]:
+    """Return the files of results in a folder, in order; one without any is a mistake."""
+    if not (files := sorted(folder.glob(pattern))):
+        raise SystemExit(f"{folder} holds no {pattern}: make the results first, by the command without the table.")
+    return files
+
+
+def audits_of(table: Mapping[str, Any]) -> dict[str, int]:
+    """Return the number of audits of each agent of a table."""
+    return {name: row["audits"] for name, row in table["agents"].items()}
 
 
 def _runs(data: object) -> Iterator[Mapping[str, Any]]:
