@@ -7,6 +7,7 @@ programs as there are cores, and beside none. GOMP_SPINCOUNT is the number of ro
 
 from __future__ import annotations
 
+import argparse
 import os
 import subprocess
 import sys
@@ -57,6 +58,7 @@ def seconds(spins: str, cores: int) -> float:
 
 def main() -> None:
     """Print the table in Markdown."""
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     cores = len(os.sched_getaffinity(0))
     print(f"| rounds of spinning | alone, s | beside {cores} busy programs, s |\n| --- | --- | --- |")
     for title, spins in SPINS.items():

@@ -108,11 +108,15 @@ def training(claim: str, algorithm: str, model: str, *, devices: int = 1, **sett
     )
 
 
+METRICS = ("loss", "grad_norm", "payoff")
+"""Last parts of the names of the metrics that are shown."""
+
+
 def figures_of(folder: Path, seconds: float) -> Rows:
     """Return the figures of a finished run: its time, the certificate of its engine, and its last metrics."""
     run = RunFolder.open(folder)
     metrics = {name: curve.values[-1] for name, curve in read_metrics(run).items() if curve.values}
-    wanted = [name for name in metrics if name.rpartition("/")[2] in ("loss", "grad_norm", "mismatch", "payoff")]
+    wanted = [name for name in metrics if name.rpartition("/")[2] in METRICS]
     certificates = [text for name, text in run.info().reading.items() if name.endswith("engine")]
     return [
         ["seconds", seconds, "s"],

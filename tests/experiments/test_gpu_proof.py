@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from stratagem.algorithms.catalogue import read_any
+from stratagem.measure.figures.training import TRAINING
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -39,3 +40,8 @@ def test_a_training_begins_again_where_it_was_broken_off(proof, tmp_path):
     program = f"import os, sys; print('[]'); sys.exit(os.path.exists({str(left)!r}))"
     step = proof.ProofStep("claim", ("-c", program), proof.last_line, folder=left)
     assert proof.run_step(step)["error"] == ""
+
+
+def test_every_metric_that_is_shown_is_one_of_training(proof):
+    names = {figure.key.rpartition("/")[2] for figure in TRAINING}
+    assert set(proof.METRICS) <= names
