@@ -28,12 +28,13 @@ import pytest
 
 from mutants import AREAS, ROOT, SOURCE, Mutant, mutants
 
-COPIED, LINKED = ("src", "tests", "experiments"), ("recipes", "docs", "examples", "pyproject.toml")
+COPIED, LINKED = ("src", "recipes", "tests", "experiments"), ("docs", "examples", "pyproject.toml")
+"""The package trusts its own recipes, and those are a link in its source: a copy has both."""
 HEAVY = ("torch", "transformers.models.llama.modeling_llama", "scipy.optimize", "scipy.stats", "pyarrow.parquet")
 HEAVY += ("pydantic", "hypothesis", "pyspiel", "peft")
 """Loaded once, before the jobs fork: most of what a short test run costs."""
 OPTIONS = ("-x", "-q", "-W", "ignore", "-p", "no:cacheprovider", "-p", "no:xdist", "-p", "no:anyio")
-OPTIONS += ("-m", "not long and not llama")
+OPTIONS += ("-m", "not long and not llama", "--no-cpu-limit")
 TIMEOUT = 300.0
 ELSEWHERE = 90
 """The status of a job that tested another copy of the package."""
@@ -93,7 +94,9 @@ def _sound(copies: Sequence[Path], chosen: Iterable[Mutant]) -> bool:
 def _copied(to: Path) -> Path:
     """A copy of what tests need, without compiled files, which might hide a change."""
     for name in COPIED:
-        shutil.copytree(ROOT / name, to / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+        shutil.copytree(
+            ROOT / name, to / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
+        )
     for name in LINKED:
         (to / name).symlink_to(ROOT / name)
     return to
