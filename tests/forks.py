@@ -12,13 +12,14 @@ SECONDS = 120
 """On the clock; a program that goes on for longer is killed: it waits for what never comes."""
 
 
-def forked_program(source, *words, work, scratch):
+def forked_program(source, *words, work, scratch, seconds=SECONDS):
     """Run Python source with words in a folder; return its exit status and all that it printed.
 
-    `scratch` is a folder of the test's own; the packages that are installed in its folder `site` are found.
+    `scratch` is a folder of the test's own; the packages that are installed in its folder `site` are found. `seconds` is
+    the limit on the clock.
     """
     own = f"import signal, sys; sys.path += [path for path in {sys.path!r} if path not in sys.path]\n"
-    own += f"signal.alarm({SECONDS})\n"
+    own += f"signal.alarm({seconds})\n"
     return shown.programs().run(["-c", own + source, *map(str, words)], work, scratch / "site")
 
 

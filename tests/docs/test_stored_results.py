@@ -97,7 +97,7 @@ def test_results_are_linked_and_pages_name_uncommitted_changes(path):
 
 
 UNCOMMITTED = {
-    "audit-agents.json": 3,
+    "audit-agents.json": 2,
     "sco-pal.json": 1,
     "sco-pal-analyses.json": 14,
     "sco-pal-search.json": 6,

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from forks import forked_program
+from forks import SECONDS, forked_program
 from stratagem.algorithms.catalogue import ALGORITHMS
 
 pytestmark = pytest.mark.runs
@@ -14,7 +14,8 @@ KINDS = [*ALGORITHMS.names(), "sweep", "tournament"]
 
 
 def check(folder, seed, num, *kinds):
-    status, printed = forked_program(KILLING, folder, seed, num, *kinds, work=folder, scratch=folder)
+    limit = SECONDS * num  # each kill begins the work again
+    status, printed = forked_program(KILLING, folder, seed, num, *kinds, work=folder, scratch=folder, seconds=limit)
     assert status == 0, printed
     found = json.loads(printed.splitlines()[-1])
     assert found.keys() == set(kinds)
