@@ -15,8 +15,8 @@ SECONDS = 120
 def forked_program(source, *words, work, scratch, seconds=SECONDS):
     """Run Python source with words in a folder; return its exit status and all that it printed.
 
-    `scratch` is a folder of the test's own; the packages that are installed in its folder `site` are found. `seconds` is
-    the limit on the clock.
+    `scratch` is a folder of the test's own; the packages that are installed in its folder `site` are found. The limit
+    on the clock is `seconds`.
     """
     own = f"import signal, sys; sys.path += [path for path in {sys.path!r} if path not in sys.path]\n"
     own += f"signal.alarm({seconds})\n"
