@@ -9,6 +9,7 @@ import pytest
 from safetensors.torch import load_file, save_file
 
 import stratagem as sg
+from stratagem.base.errors import BadRecord
 from stratagem.language.models.run_models import DEMO, read_run_models
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "zoo"))
@@ -56,6 +57,33 @@ def test_a_seat_of_a_run_with_several_learners_is_copied_without_the_others(run,
     models = read_run_models(tmp_path / "kept").models
     assert set(models) == {"start", "best", "last", "7"}
     assert models["best"] == models["last"]
+
+
+@pytest.mark.parametrize(
+    ("file", "change", "reason"),
+    [
+        ("run.json", None, "There is no run"),
+        ("run.json", {"dirty": True}, "made by a tree with changes"),
+        ("status.json", {"state": "interrupted"}, "is not finished"),
+    ],
+)
+def test_a_run_that_is_refused_leaves_the_stored_models_alone(monkeypatch, tmp_path, file, change, reason):
+    models = {name: {"run": name, "game": "kuhn"} for name in ("good", "wrong")}
+    monkeypatch.setattr(zoo, "read_plan", lambda: {"models": models})
+    monkeypatch.setattr(zoo, "PACKAGE", tmp_path / "stored")
+    for name in models:
+        (tmp_path / "stored" / name).mkdir(parents=True)
+        (tmp_path / "runs" / name).mkdir(parents=True)
+        for part in ("run.json", "config.toml", "status.json"):
+            shutil.copy(DEMO / "kuhn-demo" / part, tmp_path / "runs" / name / part)
+    changed = tmp_path / "runs" / "wrong" / file
+    if change is None:
+        changed.unlink()
+    else:
+        changed.write_text(json.dumps(json.loads(changed.read_text("utf-8")) | change))
+    with pytest.raises((SystemExit, BadRecord), match=reason):
+        zoo.store(tmp_path / "runs")
+    assert {path.name for path in (tmp_path / "stored").iterdir()} == set(models)
 
 
 def test_a_changed_file_changes_the_digests(run, tmp_path):

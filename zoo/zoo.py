@@ -34,7 +34,7 @@ from stratagem.language.models.run_models import RunModel, RunModels, read_run_m
 from stratagem.sweeps.planned_run import PlannedRun
 from stratagem.sweeps.run_maker import make_runs
 from stratagem.training.runs.config_file import toml_value
-from stratagem.training.runs.folder import RunFolder
+from stratagem.training.runs.folder import RunFolder, RunInfo
 from stratagem.training.shipped import recipe_path
 
 HERE = Path(__file__).parent
@@ -84,15 +84,14 @@ def _changes(about: Mapping[str, Any], runs: Path) -> dict[str, Any]:
 
 
 def store(runs: Path) -> None:
-    """Copy every model, measure it, and write its card."""
-    for name, about in read_plan()["models"].items():
-        run, folder = runs / about["run"], PACKAGE / name
+    """Copy every model, measure it, and write its card; a run that is refused leaves what is stored as it was."""
+    models = read_plan()["models"]
+    infos = {name: _checked_info(runs / about["run"]) for name, about in models.items()}
+    for name, about in models.items():
+        run, folder, info = runs / about["run"], PACKAGE / name, infos[name]
         shutil.rmtree(folder, ignore_errors=True)
         copy(run, folder, about.get("seat", ""))
         round_weights(folder)
-        info = RunFolder.open(run).info()
-        if info.dirty:
-            sys.exit(f"{run} was made by a tree with changes, so its commit does not say how.")
         measured = {label: figures(about["game"], f"run:{folder}@{label}", BUILD_SEED) for label in MEASURED}
         card = {
             **about,
@@ -105,6 +104,17 @@ def store(runs: Path) -> None:
         }
         (folder / CARD).write_text(json.dumps(card, indent=1) + "\n", encoding="utf-8")
         print(f"{name}: {sum(path.stat().st_size for path in _files(folder)) / 1e6:.1f} MB")
+
+
+def _checked_info(run: Path) -> RunInfo:
+    """Return how a run was made; refuse one that is not finished, or whose commit does not say it."""
+    folder = RunFolder.open(run)
+    info = folder.info()
+    if folder.status().state != "finished":
+        sys.exit(f"{run} is not finished: go on with it by zoo.py train.")
+    if info.dirty:
+        sys.exit(f"{run} was made by a tree with changes, so its commit does not say how.")
+    return info
 
 
 def round_weights(folder: Path) -> None:
