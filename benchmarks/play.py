@@ -18,6 +18,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable
+from multiprocessing import get_context
 from pathlib import Path
 
 import numpy as np
@@ -141,16 +142,19 @@ def text_arenas(python: str) -> float:
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 
-def memory_growth() -> tuple[float, float]:
-    """MiB of peak memory after 10,000 recorded kuhn hands, and after 100,000."""
+def memory_growth() -> list[float]:
+    """MiB of peak memory after 10,000 recorded kuhn hands, and after 100,000, each in a process of its own."""
+    with get_context("spawn").Pool(1, maxtasksperchild=1) as processes:
+        return processes.map(peak_after, (10_000, 100_000), chunksize=1)
+
+
+def peak_after(hands: int) -> float:
+    """MiB of peak memory of this process after so many recorded kuhn hands."""
     match = Match(make_game("kuhn(hands=1)"), [Random(), Random()])
-    peaks = []
-    for hands in (10_000, 100_000):
-        with tempfile.TemporaryDirectory() as folder:
-            for _ in record(play(rotate_seats(match, hands, Key(hands), name="memory")), Path(folder)):
-                pass
-        peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
-    return peaks[0], peaks[1]
+    with tempfile.TemporaryDirectory() as folder:
+        for _ in record(play(rotate_seats(match, hands, Key(hands), name="memory")), Path(folder)):
+            pass
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
 def import_seconds() -> float:
