@@ -21,8 +21,8 @@ from engine_timing import Figure, count
 from stratagem.algorithms.scopal.recipe import SIX
 from stratagem.games import Key, make_game
 from stratagem.language.engines.base import Call
-from stratagem.language.engines.transformers_engine import TransformersEngine
 from stratagem.language.models.language_model import LanguageModel
+from stratagem.language.models.load import load
 from stratagem.players.language import language_player
 from stratagem.playing.match import Match, Setup
 from stratagem.playing.records import Episode
@@ -56,11 +56,9 @@ def measure(model: str, style: str, games: int, live: int) -> Iterator[Figure]:
     for game, number in made.items():
         yield count(f"{game}: decisions", number, "")
     yield count(f"{games} games, {live} tables at a time", speed, "decisions/s", ASKED)
-    engine = player.speaker.engine
-    assert isinstance(engine, TransformersEngine)
-    asked = calls(episodes)
-    generated(engine.lm, asked[:BATCH])
-    rival = generated(engine.lm, asked)
+    asked, lm = calls(episodes), load(model)  # transformers' model; the player's may be our own, without `generate`
+    generated(lm, asked[:BATCH])
+    rival = generated(lm, asked)
     yield count(f"transformers' generate on {SAMPLE} of the prompts", rival, "decisions/s")
     yield count("times as fast as generate, rules and records included", speed / rival, "times")
 
