@@ -18,6 +18,7 @@ from stratagem.games.key import Key
 from stratagem.language.decoding.vocabulary import Ids
 from stratagem.language.decoding.walker import Walker
 from stratagem.language.engines.base import Call, Prompt, Request
+from stratagem.language.engines.reader import SharingReader
 from stratagem.language.engines.transformers_engine import TransformersEngine
 from stratagem.language.models.load import load
 
@@ -49,6 +50,7 @@ def measure(repeats: int, rivals: str | None) -> Iterator[Figure]:
 def _passes(engine: TransformersEngine, name: str, choices: Choices, replies: int) -> Iterator[Figure]:
     """Replies one by one, each said again by `generate` with the token that ends it."""
     lm = engine.lm
+    assert isinstance(engine.reader, SharingReader)
     prompt = engine.begin((("user", "You command the French units. Give your orders, one a line, and no other word."),))
     walker = Walker(choices, engine.vocabulary)
     engine.answer([_request(engine, prompt, walker, -1)])

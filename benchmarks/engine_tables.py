@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from engine_timing import Figure, ReaderPasses, Timing, count
 
 from stratagem.games import Key, make_game
+from stratagem.language.engines.reader import SharingReader
 from stratagem.language.engines.transformers_engine import TransformersEngine
 from stratagem.players.language import LanguagePlayer
 from stratagem.playing.match import Match
@@ -22,13 +23,14 @@ def measure(repeats: int) -> Iterator[Figure]:
     player = LanguagePlayer("tiny")
     engine = player.speaker.engine
     assert isinstance(engine, TransformersEngine)
+    assert isinstance(engine.reader, SharingReader)
     match = Match(make_game("kuhn(hands=1)"), [player, player])
-    _round(match, engine, Key(-1))
+    _round(match, engine.reader, Key(-1))
     cold, warm = list[_Round](), list[_Round]()
     for repeat in range(repeats):
         engine.reset_cache()
-        cold.append(_round(match, engine, Key(repeat)))
-        warm.append(_round(match, engine, Key(repeat)))
+        cold.append(_round(match, engine.reader, Key(repeat)))
+        warm.append(_round(match, engine.reader, Key(repeat)))
     for name, rounds in (("nothing computed before", cold), ("all prompts met before", warm)):
         text = f"{TABLES} kuhn tables with tiny, {name}"
         yield Timing(tuple(one[0] for one in rounds)).figure(f"{text}: a decision", "ms", 1e3)
@@ -41,10 +43,10 @@ _Round = tuple[float, float, int]
 """Seconds a decision, those of them outside the forward passes, and how many passes there were."""
 
 
-def _round(match: Match, engine: TransformersEngine, key: Key) -> _Round:
+def _round(match: Match, reader: SharingReader, key: Key) -> _Round:
     setups = list(rotate_seats(match, TABLES, key, name="bench"))
     start = time.perf_counter()
-    with ReaderPasses(engine.reader) as passes:
+    with ReaderPasses(reader) as passes:
         decisions = sum(sum(episode.num_decisions) for episode in play(setups))
     spent = time.perf_counter() - start
     return spent / decisions, (spent - passes.seconds) / decisions, passes.count

@@ -7,7 +7,10 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import TracebackType
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+if TYPE_CHECKING:  # nothing heavy is imported: this module serves commands whose imports are measured
+    from stratagem.language.engines.reader import SharingReader
 
 
 class Figure(NamedTuple):
@@ -59,17 +62,17 @@ def race(sides: Mapping[str, Callable[[], object]], repeats: int) -> dict[str, T
 class ReaderPasses:
     """Within it, counts the forward passes of our engine's reader and their seconds, output layer included."""
 
-    reader: Any
+    reader: SharingReader
     count: int = 0
     seconds: float = 0.0
     _step: Any = None
 
     def __enter__(self) -> Self:
-        self._step, self.reader._step = self.reader._step, self  # noqa: SLF001 - stands in for the step
+        self._step, self.reader.step = self.reader.step, self  # type: ignore[assignment]  # it stands in for the step
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        self.reader._step = self._step  # noqa: SLF001
+        self.reader.step = self._step
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.__dict__["_step"], name)
