@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from stratagem.cli import main
-from stratagem.cli.interrupts import TerminationRequest, raised_again, terminable
+from stratagem.cli.interrupts import HangUp, TerminationRequest, raised_again, terminable
 
 
 @pytest.fixture(autouse=True)
@@ -36,7 +36,8 @@ def interrupted_in_a_callback(number):
 
 
 @pytest.mark.parametrize(
-    ("number", "error"), [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, TerminationRequest)]
+    ("number", "error"),
+    [(signal.SIGINT, KeyboardInterrupt), (signal.SIGTERM, TerminationRequest), (signal.SIGHUP, HangUp)],
 )
 def test_an_interrupt_in_a_callback_is_not_lost(number, error):
     begun = time.monotonic()
@@ -47,7 +48,8 @@ def test_an_interrupt_in_a_callback_is_not_lost(number, error):
 
 def test_everything_is_as_before_afterwards():
     def found():
-        return sys.unraisablehook, *(signal.getsignal(one) for one in (signal.SIGALRM, signal.SIGTERM, signal.SIGINT))
+        numbers = (signal.SIGALRM, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+        return sys.unraisablehook, *map(signal.getsignal, numbers)
 
     before = found()
     with raised_again(), terminable():
@@ -56,6 +58,16 @@ def test_everything_is_as_before_afterwards():
         interrupted_in_a_callback(signal.SIGINT)
     assert found() == before
     assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_a_command_goes_on_without_its_terminal_under_nohup():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with terminable():
+            signal.raise_signal(signal.SIGHUP)
+        assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGHUP, before)
 
 
 def test_other_discarded_errors_are_reported_as_ever(monkeypatch):

@@ -95,7 +95,7 @@ def stoppable(show: Callable[[Result], None]) -> Iterator[None]:
     except KeyboardInterrupt as stop:
         known = so_far_of(stop)
         _print_so_far("Interrupted:", known, show) if known else _say(" ".join(["Interrupted.", *notes_of(stop)]))
-        raise typer.Exit(143 if isinstance(stop, TerminationRequest) else 130) from None
+        raise typer.Exit(128 + stop.number if isinstance(stop, TerminationRequest) else 130) from None
     except BudgetSpent as spent:
         if (known := so_far_of(spent)) is None:
             raise

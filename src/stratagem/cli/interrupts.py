@@ -1,4 +1,4 @@
-"""Interrupts that arrive: ^C and SIGTERM as exceptions, raised again where Python discards them.
+"""Interrupts that arrive: ^C, SIGTERM and a closed terminal as exceptions, raised again where Python discards them.
 
 Python discards an exception in a destructor or in the callback of a weak reference, and a signal may come there.
 """
@@ -19,19 +19,35 @@ _SOON = 0.01
 class TerminationRequest(KeyboardInterrupt):
     """Request to end the process; work ends as it does at ^C."""
 
+    number: int = signal.SIGTERM
+
+
+class HangUp(TerminationRequest):
+    """End of the terminal of the process, as of a window that was closed or a connection that broke off."""
+
+    number = 1  # SIGHUP, which Windows does not have
+
 
 @contextmanager
 def terminable() -> Iterator[None]:
-    """Raise SIGTERM as `TerminationRequest` where that is possible."""
+    """Raise SIGTERM and SIGHUP as exceptions where that is possible; a SIGHUP that `nohup` ignores stays ignored."""
     if not _is_main():
         yield
         return
-    before = signal.getsignal(signal.SIGTERM)
-    signal.signal(signal.SIGTERM, _raiser(TerminationRequest))
+    before = {kind: signal.getsignal(kind.number) for kind in _requests()}
+    for kind in before:
+        signal.signal(kind.number, _raiser(kind))
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for kind, handler in before.items():
+            signal.signal(kind.number, handler)
+
+
+def _requests() -> Iterator[type[TerminationRequest]]:
+    yield TerminationRequest
+    if hasattr(signal, "SIGHUP") and signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
+        yield HangUp
 
 
 @contextmanager
