@@ -380,3 +380,25 @@ def test_a_command_of_an_earlier_release_is_answered_with_the_present_words(run)
     status, printed, said = run("labels", "ipd-shapellm", "--model", "tiny")
     assert (status, printed) == (2, "")
     assert said.startswith("`stratagem labels` was replaced: say `python experiments/label_scan.py`")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [["eval", "kuhn", "--player", "random", "--out", "loop"], ["view", "loop"], ["trust", "loop"]],
+    ids=" ".join,
+)
+def test_a_link_to_itself_is_named_in_a_sentence(run, tmp_path, monkeypatch, words):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "loop").symlink_to("loop")
+    status, out, said = run(*words)
+    assert (status, out) == (2, "")
+    assert "loop" in said
+
+
+@pytest.mark.parametrize("folder", ["gone", "gone/deep"])
+def test_a_link_that_leads_nowhere_is_named(run, tmp_path, monkeypatch, folder):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "gone").symlink_to("missing")
+    refused = (2, "", f"{folder} cannot be written: gone is a link that leads nowhere.")
+    assert run("play", "kuhn", "--players", "random", "--record", folder) == refused
+    assert run("audit", "random", "--games", "kuhn", "--decisions", 214, "--out", folder) == refused

@@ -144,3 +144,10 @@ def test_a_device_that_is_not_there_is_refused_before_there_is_a_run(run, folder
 def test_a_dry_run_continues_nothing(run, tmp_path, option):
     status, _, said = run("train", "sepo/kuhn-tiny", "--dry-run", option)
     assert (status, f"leave out what has no effect there: {option}" in said) == (2, True)
+
+
+@pytest.mark.parametrize("target", ["link.toml", "missing.toml"])
+@pytest.mark.parametrize("command", ["train", "sweep"])
+def test_a_recipe_that_is_a_link_to_no_file_is_not_offered_again(run, folder, command, target):
+    (folder / "link.toml").symlink_to(target)
+    assert run(command, "link.toml") == (2, "", "The recipe 'link.toml' is a link that leads to no file.")

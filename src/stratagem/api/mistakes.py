@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable
 from functools import wraps
 from numbers import Integral, Real
@@ -40,6 +41,11 @@ def one_sentence(function: Callable[P, R]) -> Callable[P, R]:
             failed = StratagemError(f"{error.filename}: {error.strerror}.")
             failed.exit_code = 1 if failed_write(error) else 2
             raise failed from None
+        except RuntimeError as error:
+            link = error.__context__  # until Python 3.13 a path is not resolved along a link to itself
+            if not isinstance(link, OSError) or link.errno != errno.ELOOP:
+                raise
+            raise StratagemError(f"{link.filename}: {link.strerror}.") from None
 
     return called
 

@@ -193,5 +193,10 @@ def _reason(error: Exception, number: int | None) -> str:
 
 
 def _obstacle(path: Path) -> str:
-    """Name the file that stands where a folder above this path would have to be; empty where there is none."""
-    return next((f"{parent} is a file and no folder" for parent in path.parents if os.path.isfile(parent)), "")  # noqa: PTH113 - it raises nothing
+    """Name the file or link that stands where this path or a folder above it would have to be; empty without one."""
+    for part in (path, *path.parents):
+        if os.path.islink(part) and not os.path.exists(part):  # noqa: PTH110, PTH114 - they raise nothing
+            return f"{part} is a link that leads nowhere"
+        if part != path and os.path.isfile(part):  # noqa: PTH113 - it raises nothing
+            return f"{part} is a file and no folder"
+    return ""

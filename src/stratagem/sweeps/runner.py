@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.base.errors import StratagemError, UnknownName
-from stratagem.base.files import parse_json, read_small, telling, write_file
+from stratagem.base.files import parse_json, read_small, reason, telling, write_file
 from stratagem.base.provenance import source
 from stratagem.playing.workers.plan import current
 from stratagem.sweeps.plan import SweepPlan, plan_runs
@@ -106,7 +106,7 @@ def known_source(folder: Path) -> dict[str, Any]:
     except (FileNotFoundError, NotADirectoryError):  # a file in the folder's place is told where the folder is made
         return {}
     except (OSError, ValueError) as error:
-        raise StratagemError(f"The file {folder / FILE} cannot be read: {error}.") from error
+        raise StratagemError(f"The file {folder / FILE} cannot be read: {reason(error)}.") from error
     if not isinstance(known, dict):
         raise StratagemError(f"The file {folder / FILE} cannot be read: it is no table.")
     return known

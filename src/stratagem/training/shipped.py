@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -68,6 +69,8 @@ def recipe_path(name: str, folder: Path = Path()) -> Path:
         return found
     if successor := successor_of(name):
         raise BadParameter(f"There is no recipe {name[:200]} any more: write `stratagem train {successor}`.")
+    if os.path.islink(path):  # noqa: PTH114 - it raises nothing, whatever the path
+        raise BadParameter(f"The recipe {name!r} is a link that leads to no file.")
     if near := get_close_matches(name, _recipes_beside(name, path), n=4) or get_close_matches(short, shipped, n=4):
         raise UnknownName("recipe", name, near)
     if name.endswith(_SUFFIX):

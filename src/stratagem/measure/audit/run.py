@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from stratagem.base.errors import CannotCompute, StratagemError
-from stratagem.base.files import write_file
+from stratagem.base.files import telling, write_file
 from stratagem.base.garbage import rare_collection
 from stratagem.base.manifest import drop_digests, write_digests
 from stratagem.base.provenance import provenance
@@ -94,7 +94,8 @@ def open_folder(out: Path, plan: AuditPlan) -> None:
         return
     if not known and out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise StratagemError(f"{out} is there already and holds no audit: choose another folder.")
-    out.mkdir(parents=True, exist_ok=True)
+    with telling(out):
+        out.mkdir(parents=True, exist_ok=True)
     write_file(out / PLAN, json.dumps(settings, indent=1) + "\n")
 
 
