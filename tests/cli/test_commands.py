@@ -402,3 +402,14 @@ def test_a_link_that_leads_nowhere_is_named(run, tmp_path, monkeypatch, folder):
     refused = (2, "", f"{folder} cannot be written: gone is a link that leads nowhere.")
     assert run("play", "kuhn", "--players", "random", "--record", folder) == refused
     assert run("audit", "random", "--games", "kuhn", "--decisions", 214, "--out", folder) == refused
+
+
+@pytest.mark.parametrize("option", [["--out=~/e.json"], ["--out", "~/e.json"]])
+def test_a_tilde_that_the_shell_left_is_the_home_of_the_user(run, tmp_path, monkeypatch, option):
+    (home := tmp_path / "home").mkdir()
+    (work := tmp_path / "work").mkdir()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.chdir(work)
+    assert run("eval", "kuhn", "--player", "random", "--episodes", 1, "--no-chance", *option)[0] == 0
+    assert [path.name for path in home.iterdir()] == ["e.json"]
+    assert not list(work.iterdir())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 from collections.abc import Sequence
@@ -143,18 +144,25 @@ class LoadedCommand(TyperCommand):
             given = list(args)  # the parser takes words from the list
             refuse_replaced(_function_of(str(self.name)), _option_names(given))
             rest = super().parse_args(ctx, args)
-            self._check_paths(ctx, given)
+            self._read_paths(ctx, given)
             refused.pop_all()
         return rest
 
-    def _check_paths(self, ctx: Any, args: list[str]) -> None:
-        """Refuse an empty text where a path is due, as of an unset variable: it would be the working folder."""
+    def _read_paths(self, ctx: Any, args: list[str]) -> None:
+        """Read `~`, which a shell leaves in `--out=~/x`: a folder of that name would be dangerous to remove.
+
+        An empty text where a path is due, as of an unset variable, is refused: it would be the working folder.
+        """
         words = [part for word in args for part in (word.split("=", 1) if word.startswith("--") else (word,))]
-        empty = {option for option, value in pairwise(words) if not value}
+        given = dict(pairwise(words))
         for parameter in self.get_params(ctx):
-            if empty & set(parameter.opts) and isinstance(ctx.params.get(parameter.name), Path):
-                option = parameter.opts[0]
+            option = next((name for name in parameter.opts if name in given), None)
+            if option is None or not isinstance(path := ctx.params.get(parameter.name), Path):
+                continue
+            if not given[option]:
                 raise BadParameter(f"{option} needs a path, and its text is empty: name one, or leave it out.")
+            if given[option].startswith("~"):
+                ctx.params[parameter.name] = Path(os.path.expanduser(path))  # noqa: PTH111 - an unknown user stays
 
     def shell_complete(self, ctx: Any, incomplete: str) -> list[Any]:
         """Return the completions of a word to which no parameter is left."""
