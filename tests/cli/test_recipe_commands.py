@@ -2,6 +2,7 @@
 
 import json
 import re
+import shlex
 import sys
 
 import pytest
@@ -151,3 +152,18 @@ def test_a_dry_run_continues_nothing(run, tmp_path, option):
 def test_a_recipe_that_is_a_link_to_no_file_is_not_offered_again(run, folder, command, target):
     (folder / "link.toml").symlink_to(target)
     assert run(command, "link.toml") == (2, "", "The recipe 'link.toml' is a link that leads to no file.")
+
+
+def test_commands_in_a_sentence_can_be_pasted(run, folder):
+    (own := folder / "my run").mkdir()
+    (own / "run.json").write_text("{}")
+    (folder / "my sweep.toml").write_text('hypothesis = "x"\n')
+    (folder / "my recipe.toml").write_text(GAME)
+    for words, command in (
+        (("train", "my run"), ("stratagem", "train", "my run", "--resume")),
+        (("train", "game.toml", "--out", "my run"), ("stratagem", "train", "my run", "--resume")),
+        (("train", "my sweep.toml"), ("stratagem", "sweep", "my sweep.toml")),
+        (("sweep", "my recipe.toml"), ("stratagem", "train", "my recipe.toml")),
+    ):
+        status, _, said = run(*words)
+        assert (status, tuple(shlex.split(said.split("`")[1]))) == (2, command)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 
 from stratagem.api.dry_runs import DryRun, needs_now
@@ -35,7 +36,7 @@ def _print_summary(run: Run) -> None:
     print_result(run, json=False)
     for name, url in track_urls(run.folder).items():
         out.print(f"{name}: {url}", highlight=False, markup=False)
-    out.print(f"stratagem report {run.path}", style="bold", highlight=False, markup=False)
+    out.print(f"stratagem report {shlex.quote(str(run.path))}", style="bold", highlight=False, markup=False)
 
 
 def _print_dry_run(result: DryRun) -> None:

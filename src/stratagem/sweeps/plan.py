@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Literal, Self
@@ -125,7 +126,8 @@ def read_plan(path: Path) -> SweepPlan:
         raise BadParameter(f"The sweep {path} is no TOML: {error}.") from error
     if data and data.keys().isdisjoint(SweepPlan.model_fields):
         raise BadParameter(
-            f"{path} is a recipe and no sweep: `stratagem train {path}` trains by it, and a sweep names it as `recipe`."
+            f"{path} is a recipe and no sweep: `stratagem train {shlex.quote(str(path))}` trains by it, and a sweep "
+            "names it as `recipe`."
         )
     note_named(path, texts_of(data))
     settle([path.resolve()])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -224,7 +225,8 @@ def _resolve_path(path: Path) -> Path:
 def _toml(path: Path) -> dict[str, Any]:
     """A file's own settings."""
     if is_run(path):
-        raise BadParameter(f"{path} is a run and no recipe: `stratagem train {path} --resume` continues it.")
+        command = f"stratagem train {shlex.quote(str(path))} --resume"
+        raise BadParameter(f"{path} is a run and no recipe: `{command}` continues it.")
     if os.path.isdir(path):  # noqa: PTH112 - it raises nothing, whatever the path
         raise BadParameter(f"{path} is a folder, and a recipe is a file: name one, or one of `stratagem recipes`.")
     try:
@@ -237,7 +239,8 @@ def _toml(path: Path) -> dict[str, Any]:
         raise BadParameter(f"The recipe {path} is nested too deep: at most {_DEEPEST} levels are read.") from None
     check_depth(data, f"The recipe {path}")
     if "hypothesis" in data:
-        raise BadParameter(f"{path} is a sweep and no recipe: `stratagem sweep {path}` makes its runs.")
+        command = f"stratagem sweep {shlex.quote(str(path))}"
+        raise BadParameter(f"{path} is a sweep and no recipe: `{command}` makes its runs.")
     return data
 
 

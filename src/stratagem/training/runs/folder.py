@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -94,7 +95,7 @@ class RunInfo(Settings):
 
 
 RunState = Literal["running", "finished", "failed", "interrupted"]
-"""State of a run; an interrupted one was ended by Ctrl-C or SIGTERM, so nothing is wrong with it."""
+"""State of a run; an interrupted one was ended by Ctrl-C, SIGTERM or a closed terminal, so nothing is wrong with it."""
 
 
 class Status(Settings):
@@ -115,7 +116,7 @@ def is_run(path: Path) -> bool:
 def check_free(path: Path) -> None:
     """Refuse an existing file or folder as the place of a new run."""
     if path.exists():
-        resumed = f"resume it by `stratagem train {path} --resume`, or " if is_run(path) else ""
+        resumed = f"resume it by `stratagem train {shlex.quote(str(path))} --resume`, or " if is_run(path) else ""
         raise StratagemError(f"{path} exists already: {resumed}name a new folder by `out=`.")
 
 
