@@ -167,3 +167,17 @@ def test_commands_in_a_sentence_can_be_pasted(run, folder):
     ):
         status, _, said = run(*words)
         assert (status, tuple(shlex.split(said.split("`")[1]))) == (2, command)
+
+
+def test_a_recipe_of_an_editor_of_windows_is_read_and_utf_16_is_told(run, folder):
+    (folder / "game.toml").write_bytes(b"\xef\xbb\xbf" + GAME.replace("\n", "\r\n").encode())
+    told = json.loads(run("train", "game.toml", "short.toml", "--dry-run", "--json")[1])
+    assert told["games"] == ["kuhn(hands=1)"]
+    (folder / "wide.toml").write_text(GAME, encoding="utf-16")
+    refused = (2, "", "The recipe 'wide.toml' cannot be read: it is no text in UTF-8.")
+    assert run("train", "wide.toml", "--dry-run") == refused
+
+
+def test_a_date_in_place_of_a_number_stands_as_it_was_written(run, folder):
+    said = run("train", "game.toml", "--set", "seed=2020-01-01", "--dry-run")[2]
+    assert "The setting seed cannot be 2020-01-01: " in said

@@ -50,8 +50,8 @@ def write_file(path: Path, text: str) -> None:
 
 
 def read_small(path: Path, largest: int = LARGEST) -> str:
-    """Read the text of a file of settings or figures; see `read_bounded`."""
-    return read_bounded(path, largest).decode("utf-8")
+    """Read the text of a file of settings or figures, without the mark that editors of Windows begin it with."""
+    return read_bounded(path, largest).decode("utf-8-sig")
 
 
 def read_bounded(path: Path, largest: int = LARGEST) -> bytes:
@@ -136,6 +136,8 @@ def sync(*paths: Path) -> None:
 
 def reason(error: Exception) -> str:
     """Return why a file cannot be read, without the number and the path that an error of the disk repeats."""
+    if isinstance(error, UnicodeDecodeError):
+        return "it is no text in UTF-8"
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
 
 

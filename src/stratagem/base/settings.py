@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from datetime import date, time
 from itertools import islice
 from typing import Any, Self, get_args, get_origin
 
@@ -125,7 +126,7 @@ def _holder(cls: type[Settings], steps: Sequence[tuple[str | int, type[BaseModel
 def _format_value(value: object) -> str:
     """Format a value, cut at the maximum length."""
     try:
-        return _short(repr(value))
+        return _short(str(value) if isinstance(value, date | time) else repr(value))
     except (ValueError, RecursionError):  # a whole number of thousands of digits, or tables in tables without end
         return f"what it is, a {type(value).__name__} without end"
 

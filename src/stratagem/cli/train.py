@@ -21,8 +21,9 @@ def show_training(call: CommandCall) -> None:
     try:
         result = call.carry_out()
     except StratagemError:
-        if call.function.__name__ == "dry_run":
-            _print_needs(needs_now())  # so that one sees what a recipe asks for before one allows it
+        # So that one sees what a recipe asks for before one allows it; of one that could not be read nothing is known.
+        if call.function.__name__ == "dry_run" and (needs := needs_now()):
+            _print_needs(needs)
         raise
     if call.json:
         print_json(result.to_json())
