@@ -18,7 +18,7 @@ from stratagem.training.runs.config_file import recipe_digest, settings_digest
 from stratagem.training.runs.folder import FORMAT, RELEASE, Rebinding, RunFolder
 from stratagem.training.runs.source_files import changed_source_files
 
-_HOW = "restore its config.toml, start again in another folder, or add `force=True` to continue nevertheless"
+_HOW = "restore its config.toml, start again in another folder, or resume it with `force=True` to continue nevertheless"
 
 
 _COMMIT = re.compile(r"[0-9a-f]{40}")
