@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import pytest
 
 from stratagem.cli import main
+from stratagem.cli.call import CommandCall, wait_for_end
 from stratagem.cli.interrupts import HangUp, TerminationRequest, raised_again, terminable
 
 
@@ -106,3 +107,27 @@ def test_a_second_interrupt_while_a_command_ends_prints_no_traceback(run, monkey
 
     monkeypatch.setattr(main, "fewer_collections", again)
     assert run("games", "kuhn")[0] == 130
+
+
+class Pages:
+    """Server that a signal reaches while it is waited for."""
+
+    def __init__(self, number):
+        self.number = number
+        self.closed = False
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.closed = True
+
+    def wait(self):
+        signal.raise_signal(self.number)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_server_is_closed_however_it_is_ended(number):
+    pages = Pages(number)
+    wait_for_end(CommandCall(lambda: pages, {}))
+    assert pages.closed

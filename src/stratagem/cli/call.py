@@ -59,7 +59,7 @@ def print_call(call: CommandCall) -> None:
 
 
 def wait_for_end(call: CommandCall) -> None:
-    """Print the address of a server, or of each player that it serves, and wait until ^C closes it.
+    """Print the address of a server, or of each player that it serves, and wait until ^C or SIGTERM closes it.
 
     Where a file was written in its place, print its name and size.
     """
@@ -67,7 +67,7 @@ def wait_for_end(call: CommandCall) -> None:
     if isinstance(opened, Path):
         out.print(f"{opened}, {opened.stat().st_size / 1e6:.1f} MB", highlight=False, markup=False, soft_wrap=True)
         return
-    with opened, suppress(KeyboardInterrupt):
+    with opened, suppress(KeyboardInterrupt), terminable():
         for line in [f"model {name} at {opened.url}" for name in call.given.get("players", ())] or [str(opened)]:
             out.print(line, highlight=False, markup=False, soft_wrap=True)
         opened.wait()
