@@ -167,3 +167,11 @@ def test_what_was_broken_off_has_no_name_of_its_own(run, tmp_path, monkeypatch):
     with pytest.raises(KeyboardInterrupt):
         demonstration_files.write_sets(DemonstrationPlan(scale=0.01), tmp_path / "sets")
     assert sorted(contents(tmp_path / "sets")) == ["multi/train.jsonl.partial", "multi/validation.jsonl.partial"]
+
+
+def test_sets_that_were_broken_off_are_told_from_files_of_others(run, tmp_path):
+    (tmp_path / "multi").mkdir()
+    (partial := tmp_path / "multi" / "train.jsonl.partial").write_text("")
+    told = f"{tmp_path} already holds files: remove the sets that were broken off there, or choose another folder."
+    assert run(*SMALL, "--out", tmp_path) == (2, "", told)
+    assert partial.exists()

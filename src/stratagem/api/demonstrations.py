@@ -105,6 +105,7 @@ def _check_empty(folder: Path) -> None:
     """Refuse a folder that is not empty: sets of two runs are not to be mixed."""
     try:
         if folder.exists() and any(folder.iterdir()):
-            raise StratagemError(f"{folder} already holds files: choose another folder.")
+            broken_off = "remove the sets that were broken off there, or " if any(folder.glob("*/*.partial")) else ""
+            raise StratagemError(f"{folder} already holds files: {broken_off}choose another folder.")
     except OSError as error:
         raise StratagemError(f"{folder} cannot be used as a folder: {error.strerror}.") from error
