@@ -91,7 +91,7 @@ def reproduce(
         return PublishedTables(tuple(_states(root)))
     if scale not in SCALES:
         raise UnknownName("scale", str(scale), SCALES)
-    whole("The call", "seeds", seeds, 0)
+    whole("reproduce", "seeds", seeds, 0)
     within("reproduce", "seeds", seeds, 0, MOST_SEEDS)
     within("reproduce", "hours", hours, 0.0)
     with reading_files(*names_of(allow, "permission")), serving(None, workers, ray):
