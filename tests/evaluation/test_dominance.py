@@ -9,6 +9,7 @@ from stratagem.base.errors import CannotCompute
 from stratagem.games.catalogue import make_game
 from stratagem.games.key import Key
 from stratagem.games.matrix import MatrixGame
+from stratagem.measure import dominance
 from stratagem.measure.dominance import DominatedPlay, dominated_actions
 from stratagem.measure.expectation import expected_payoffs
 from stratagem.measure.openings import opening_views
@@ -102,3 +103,12 @@ def test_a_dominated_action_is_worse_or_equal_against_every_pure_opponent(key, f
         gaps.append(pays[1] - pays[0])
     assert min(gaps) >= -1e-12
     assert max(gaps) > 1e-12
+
+
+def test_a_game_far_beyond_the_budget_is_refused_before_it_is_walked(monkeypatch):
+    monkeypatch.setattr(dominance._DominanceWalk, "bounds", None)
+    for text in ("tic-tac-toe", "auction", "imp"):
+        with pytest.raises(CannotCompute, match="too many situations to look for dominated actions"):
+            dominated_actions(make_game(text))
+    with pytest.raises(TypeError):
+        dominated_actions(make_game("leduc"))

@@ -105,6 +105,14 @@ def test_estimated_size_is_near_the_size(text):
     assert sum(estimates) / 10 == pytest.approx(len(walk(game)), rel=0.25)
 
 
+@pytest.mark.parametrize("text", ["kuhn(hands=1)", "leduc", "auction(rounds=2)"])
+def test_estimated_size_without_leaves_is_near_the_number_of_decisions(text):
+    game = make_game(text)
+    estimates = [estimated_size(game, Key(seed), leaves=False) for seed in range(10)]
+    decisions = sum(mover not in (CHANCE, TERMINAL) for mover in walk(game).mover)
+    assert sum(estimates) / 10 == pytest.approx(decisions, rel=0.25)
+
+
 def test_a_tree_beyond_the_budget_is_refused():
     with pytest.raises(
         CannotCompute, match=r"The tree of connect-four has about \de\+\d\d nodes, beyond the budget of"

@@ -38,12 +38,14 @@ class _Sizing:
         return index
 
 
-def estimated_size(game: Game[Any], key: Key, num_samples: int = 100, *, one_round: bool = False) -> float:
+def estimated_size(
+    game: Game[Any], key: Key, num_samples: int = 100, *, one_round: bool = False, leaves: bool = True
+) -> float:
     """Return the mean over random episodes of the odds against their nodes; of one round of the game if asked for.
 
-    Knuth 1975, Estimating the efficiency of backtrack programs.
+    Without `leaves` only nodes with a decision count. Knuth 1975, Estimating the efficiency of backtrack programs.
     """
-    sizes = [_sampled_size(game, key.at(number), one_round=one_round) for number in range(num_samples)]
+    sizes = [_sampled_size(game, key.at(number), one_round, leaves) for number in range(num_samples)]
     return sum(sizes) / num_samples
 
 
@@ -54,7 +56,7 @@ def list_choices(view: View[Any]) -> Choices:
     return view.choices
 
 
-def _sampled_size(game: Game[Any], key: Key, *, one_round: bool) -> float:
+def _sampled_size(game: Game[Any], key: Key, one_round: bool, leaves: bool) -> float:
     """Return the sum over the nodes of one random episode of the odds against reaching each."""
     odds, size = [1.0], 1.0
     state = game.start(_Sizing(key.at("chance"), odds))
@@ -68,6 +70,6 @@ def _sampled_size(game: Game[Any], key: Key, *, one_round: bool) -> float:
             odds[0] *= choices.count
         before = odds[0]
         if state.play(actions).closed and one_round:
-            return size + before  # what was drawn for the next round is no part of this one
+            return size + leaves * before  # what was drawn for the next round is no part of this one
         turn += 1
-    return size + odds[0]
+    return size + leaves * odds[0]

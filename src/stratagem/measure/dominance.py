@@ -18,10 +18,14 @@ from typing import Any, NamedTuple
 from stratagem.base.errors import CannotCompute
 from stratagem.games.base import Game, Seat, State
 from stratagem.games.enumeration import outcomes, starts
+from stratagem.games.key import Key
 from stratagem.games.rounds import round_outcomes
+from stratagem.games.tree_size import estimated_size
 
 BUDGET = 50_000
 """Largest number of situations to walk: some seconds."""
+_FAR_BEYOND = 4
+"""Multiple of the budget from which on an estimate of the number refuses a game, without a walk."""
 
 
 class Bounds(NamedTuple):
@@ -50,11 +54,18 @@ def dominated_actions(game: Game[Any], budget: int = BUDGET) -> dict[str, list[D
     Where the rounds of a game know nothing of each other, one round is walked. Seats that share a key share its
     histories, as they share the policy there.
     """
+    alone = game.spec.independent_rounds > 0
+    if estimated_size(game, Key(0), one_round=alone, leaves=False) > _FAR_BEYOND * budget:
+        raise _too_many(game)
     walk = _DominanceWalk(budget, game.spec.seats)
     for _, state in starts(game):
         walk.bounds(state)
     named = {key: list(_dominated_actions(histories)) for key, histories in walk.sets.items()}
     return {key: dominated for key, dominated in named.items() if dominated}
+
+
+def _too_many(game: Game[Any]) -> CannotCompute:
+    return CannotCompute(f"{game.spec.name} has too many situations to look for dominated actions.")
 
 
 class _DominanceWalk:
@@ -72,7 +83,7 @@ class _DominanceWalk:
             return self._nothing
         self.budget -= 1
         if self.budget < 0:
-            raise CannotCompute(f"{state.game.spec.name} has too many situations to look for dominated actions.")
+            raise _too_many(state.game)
         views = {seat: state.view(seat) for seat in state.to_act}
         played = {
             joint: self._after(state, dict(zip(views, joint, strict=True)))
