@@ -106,7 +106,7 @@ def test_a_dominated_action_is_worse_or_equal_against_every_pure_opponent(key, f
 
 
 def test_a_game_far_beyond_the_budget_is_refused_before_it_is_walked(monkeypatch):
-    monkeypatch.setattr(dominance._DominanceWalk, "bounds", None)
+    monkeypatch.setattr(dominance, "starts", None)
     for text in ("tic-tac-toe", "auction", "imp"):
         with pytest.raises(CannotCompute, match="too many situations to look for dominated actions"):
             dominated_actions(make_game(text))
