@@ -5,7 +5,8 @@ import json
 import pytest
 
 from stratagem.base.consent.table import consent
-from stratagem.cli.main import main, spread
+from stratagem.cli.main import main
+from stratagem.cli.plural import spread
 from stratagem.language.engines.open import serving
 from stratagem.language.engines.remote import terms
 from stratagem.language.engines.remote.budget import current_budget
@@ -17,6 +18,21 @@ def test_options_that_take_several_values():
     ]
     assert spread(["play", "kuhn", "--players", "--json"]) == ["play", "kuhn", "--players", "--json"]
     assert spread(["eval", "--players=a"]) == ["eval", "--players=a"]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("play --players random Lazy kuhn", "'game'. --players took random, Lazy, kuhn: write arguments before it."),
+        ("audit --games kuhn random", "Name player. --games took kuhn, random: write arguments before it."),
+        ("audit --games kuhn", "Name player."),
+        ("play --players=random", "Error: Missing argument 'game'."),
+    ],
+)
+def test_words_that_an_option_took_are_told_where_an_argument_is_missing(run, words, told):
+    status, _, said = run(*words.split())
+    assert status == 2
+    assert said.endswith(told)
 
 
 @pytest.mark.parametrize(

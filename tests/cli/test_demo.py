@@ -16,7 +16,8 @@ from stratagem.base.manifest import check_manifest
 from stratagem.cli.commands import COMMANDS, GROUPS
 from stratagem.cli.console import out
 from stratagem.cli.loading import load_command, stored_help
-from stratagem.cli.main import NEXT, main, spread
+from stratagem.cli.main import NEXT, main
+from stratagem.cli.plural import spread
 from stratagem.games import make_game
 from stratagem.language.models.run_models import DEMO
 from stratagem.players.catalogue import make_player

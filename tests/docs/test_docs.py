@@ -9,7 +9,8 @@ from shlex import split
 import pytest
 from typer.main import get_command
 
-from stratagem.cli.main import app, spread
+from stratagem.cli.main import app
+from stratagem.cli.plural import spread
 from stratagem.games import game_names, make_game
 from stratagem.games.catalogue import GAMES
 from stratagem.players.catalogue import PLAYERS

@@ -7,7 +7,8 @@ from shlex import split
 import pytest
 from typer.main import get_command
 
-from stratagem.cli.main import app, spread
+from stratagem.cli.main import app
+from stratagem.cli.plural import spread
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs/results").glob("*.md"))]

@@ -21,6 +21,7 @@ from stratagem.cli.call import CommandCall
 from stratagem.cli.commands import Command, function_named
 from stratagem.cli.option_types import declared_parameter, value_of
 from stratagem.cli.parameters import JsonOption, as_options
+from stratagem.cli.plural import TAKEN
 from stratagem.language.engines.remote.terms import ServerFailed
 
 UNSEEN: dict[str, Callable[[bool], Any]] = {
@@ -131,7 +132,8 @@ class GeneratedCommand:
                 one.option for one in self.alternatives if not set(missing) & set(_required_parameters(one.function))
             ]
             raise BadParameter(
-                f"Name {_list_parameters(context, missing)}{''.join(f', or use {option}' for option in free)}."
+                f"Name {_list_parameters(context, missing)}{''.join(f', or use {option}' for option in free)}. "
+                f"{context.meta.get(TAKEN, '')}".rstrip()
             )
         values = {name: value_of(one, given[name]) for name, one in self.parameters.items() if name in given}
         hidden = {name: make(json) for name, make in UNSEEN.items() if name in names}

@@ -23,6 +23,7 @@ from stratagem.base.renamed.arguments import REPLACED_COMMANDS, refuse_replaced
 from stratagem.cli.commands import COMMANDS, GROUPS, PLURAL, Command, function_named
 from stratagem.cli.console import errors, out
 from stratagem.cli.parameters import as_options
+from stratagem.cli.plural import TAKEN, taken_words
 
 
 def permissions() -> list[Any]:
@@ -143,7 +144,13 @@ class LoadedCommand(TyperCommand):
             refused.callback(ctx.close)  # the command does not begin, so nobody else ends it
             given = list(args)  # the parser takes words from the list
             refuse_replaced(_function_of(str(self.name)), _option_names(given))
-            rest = super().parse_args(ctx, args)
+            ctx.meta[TAKEN] = taken_words(given)
+            try:
+                rest = super().parse_args(ctx, args)
+            except Exception as error:
+                if type(error).__name__ == "MissingParameter":  # typer has the class at different paths
+                    error.message = ctx.meta[TAKEN]  # type: ignore[attr-defined]  # what follows the sentence
+                raise
             self._read_paths(ctx, given)
             refused.pop_all()
         return rest

@@ -25,11 +25,12 @@ from stratagem.base.extras import missing_extra
 from stratagem.base.file_modules import broken_by
 from stratagem.base.files import failed_write
 from stratagem.base.garbage import fewer_collections, skip_last_collection
-from stratagem.cli.commands import PLURAL, Command
+from stratagem.cli.commands import Command
 from stratagem.cli.console import errors, out, use_error_console
 from stratagem.cli.interrupts import raised_again
 from stratagem.cli.loading import Commands, load_command
 from stratagem.cli.parameters import as_options
+from stratagem.cli.plural import spread
 from stratagem.playing.workers.threads import spin_briefly
 
 
@@ -127,20 +128,6 @@ def _write_redirect(address: str, folder: Path) -> Path:
 def _has_desktop() -> bool:
     """Return whether a browser has a window: without a desktop one that runs in the terminal would take its place."""
     return sys.platform == "darwin" or bool(os.environ.keys() & {"DISPLAY", "WAYLAND_DISPLAY", "BROWSER"})
-
-
-def spread(arguments: Sequence[str]) -> list[str]:
-    """Repeat an option that takes several values before each of them, as the parser requires."""
-    spread_out: list[str] = []
-    waiting = list(arguments)
-    while waiting:
-        word = waiting.pop(0)
-        if word not in PLURAL or not waiting or waiting[0].startswith("--"):
-            spread_out.append(word)
-            continue
-        while waiting and not waiting[0].startswith("--"):
-            spread_out += [word, waiting.pop(0)]
-    return spread_out
 
 
 def run_command(command: Command, name: str, arguments: Sequence[str] | None = None) -> None:
