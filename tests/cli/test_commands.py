@@ -20,6 +20,17 @@ def test_options_that_take_several_values():
     assert spread(["eval", "--players=a"]) == ["eval", "--players=a"]
 
 
+def test_an_option_that_is_a_setting_is_told_with_the_option_for_it(run):
+    status, _, said = run("train", "sepo/kuhn-tiny", "--batch-size", "3")
+    assert status == 2
+    assert "No such option: --batch-size. A setting of the recipe is changed by --set batch_size=VALUE." in said
+    assert (
+        "No such option: --outt (Possible options: --out, --timeout)"
+        in run("train", "sepo/kuhn-tiny", "--outt", "a")[2]
+    )
+    assert "--set" not in run("data", "kuhn", "--batch-size", "3")[2].partition("Possible")[0]
+
+
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -8,6 +8,7 @@ import re
 import shutil
 from collections.abc import Sequence
 from contextlib import ExitStack
+from difflib import get_close_matches
 from functools import cached_property
 from itertools import pairwise
 from pathlib import Path
@@ -115,6 +116,11 @@ def _option_names(given: Sequence[str]) -> list[str]:
     return [one.removeprefix("--").replace("-", "_") for one in words]
 
 
+def _is_slip(option: str, known: Sequence[str]) -> bool:
+    """Return whether an option is a known one with a letter too many, too few or wrong."""
+    return bool(get_close_matches(option, known, cutoff=0.85))
+
+
 class LoadedCommand(TyperCommand):
     """Command with its options: what they opened is closed, and a shell completes further words as values of one."""
 
@@ -148,12 +154,21 @@ class LoadedCommand(TyperCommand):
             try:
                 rest = super().parse_args(ctx, args)
             except Exception as error:
-                if type(error).__name__ == "MissingParameter":  # typer has the class at different paths
-                    error.message = ctx.meta[TAKEN]  # type: ignore[attr-defined]  # what follows the sentence
+                self._explain(error, ctx)
                 raise
             self._read_paths(ctx, given)
             refused.pop_all()
         return rest
+
+    def _explain(self, error: Any, ctx: Any) -> None:
+        """Add to an error of the parser what it cannot know; typer has its classes at different paths."""
+        kind = type(error).__name__
+        if kind == "MissingParameter":
+            error.message = ctx.meta[TAKEN]  # follows the parser's own sentence
+        change = next((one.opts[0] for one in self.get_params(ctx) if one.name == "changes"), None)
+        if kind == "NoSuchOption" and change and not _is_slip(error.option_name, error.possibilities or ()):
+            setting = error.option_name.removeprefix("--").replace("-", "_")
+            error.message += f". A setting of the recipe is changed by {change} {setting}=VALUE."
 
     def _read_paths(self, ctx: Any, args: list[str]) -> None:
         """Read `~`, which a shell leaves in `--out=~/x`: a folder of that name would be dangerous to remove.
