@@ -11,7 +11,8 @@ COPY src ./src
 RUN pip install -c constraints.txt --extra-index-url https://download.pytorch.org/whl/cpu '.[models,diplomacy,api]' \
     && useradd --create-home --uid 1001 stratagem
 USER 1001
-# Runs and records are written here: docker run -v "$PWD:/work" stratagem train sepo/kuhn-tiny
+# Runs, records and the cache are written here, by the user who owns the folder:
+# docker run --user "$(id -u)" -e HOME=/work -v "$PWD:/work" stratagem train sepo/kuhn-tiny
 WORKDIR /work
 ENTRYPOINT ["stratagem"]
 CMD ["--help"]

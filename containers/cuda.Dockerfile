@@ -17,7 +17,7 @@ COPY src ./src
 # hadolint ignore=DL3013
 RUN pip install '.[vllm,diplomacy,api]' && useradd --create-home --uid 1001 stratagem
 USER 1001
-# docker run --gpus all -v "$PWD:/work" stratagem-cuda train RECIPE --set engine=vllm
+# docker run --gpus all --user "$(id -u)" -e HOME=/work -v "$PWD:/work" stratagem-cuda train RECIPE --set engine=vllm
 WORKDIR /work
 ENTRYPOINT ["stratagem"]
 CMD ["--help"]
