@@ -15,10 +15,12 @@ from stratagem.cli.interrupts import HangUp, TerminationRequest, raised_again, t
 
 @pytest.fixture(autouse=True)
 def interrupts_are_heard():
-    """A process that was started in the background ignores ^C."""
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    """A process that was started in the background ignores ^C, and one of `nohup` the end of its terminal."""
+    heard = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    before = {number: signal.signal(number, handler) for number, handler in heard.items()}
     yield
-    signal.signal(signal.SIGINT, before)
+    for number, handler in before.items():
+        signal.signal(number, handler)
 
 
 class Thing:
