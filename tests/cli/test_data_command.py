@@ -131,7 +131,7 @@ def test_datasets_loads_a_set(written, tmp_path):
         (("data", "sepo", "--set", "kuhn", "--set", "kuhn"), "named once, not kuhn, kuhn."),
         (("data", "sepo", "--style", "reasonde"), "no prompt style called 'reasonde': did you mean reasoned"),
         (("data", "sepo", "--style", "shapellm-state"), "for repeated matrix games, not auction."),
-        (("data", "sepo", "--scale", "0"), "needs `scale` above 0."),
+        (("data", "sepo", "--scale", "0"), "needs --scale above 0."),
         (("data", "sepo", "--scale", "-1"), "needs --scale of at least 0"),
         (("data", "sepo", "--scale", "nan"), "needs --scale of at least 0"),
     ],

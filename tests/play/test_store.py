@@ -1,6 +1,7 @@
 """Records on disk: what is read is what was written, and a kill leaves whole shards only."""
 
 import random
+import resource
 import signal
 import subprocess
 import sys
@@ -300,6 +301,25 @@ def test_a_folder_that_cannot_be_made_is_refused_in_a_sentence(place, tmp_path):
         assert str(tmp_path / place) in str(said.value)
         assert str(said.value).count("\n") == 0
     assert (tmp_path / "file").read_text() == "kept"
+
+
+@pytest.mark.parametrize(("table", "counted"), [("README.md", 8), ("episodes", 4), ("calls", 4)])
+def test_what_does_not_fit_on_the_disk_leaves_no_part_of_a_file(table, counted, tmp_path):
+    """A limit of the size of files stands for a full disk; the card is written last, and calls are written first."""
+    played = episodes("kuhn", 4)
+    write_shard(tmp_path, 0, played)
+    before = {path: path.read_bytes() for path in tmp_path.rglob("*") if path.is_file()}
+    most = max(len(content) for path, content in before.items() if table in str(path)) - 1
+    allowed, largest = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, largest))
+    try:
+        with pytest.raises(StratagemError, match=f"{table}.* cannot be written: File too large"):
+            write_shard(tmp_path, 1, played)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (allowed, largest))
+    assert not list(tmp_path.rglob("*.partial"))
+    assert {path: path.read_bytes() for path in before} == before
+    assert count_episodes(tmp_path) == counted
 
 
 def test_a_prepared_folder_holds_nothing_yet(tmp_path):

@@ -38,14 +38,10 @@ def write_file(path: Path, text: str) -> None:
             return
         target = path.resolve()  # a link stays one
         partial = _partial(target.parent, target.name)
-        try:
+        with removed_if_failed(partial):
             partial.write_text(text, encoding="utf-8")
             sync(partial)
             partial.replace(target)
-        except OSError:  # as on a full disk, where a torn file would take the last of the room
-            with suppress(OSError):
-                partial.unlink()
-            raise
         sync(target.parent)
 
 
@@ -139,6 +135,17 @@ def reason(error: Exception) -> str:
     if isinstance(error, UnicodeDecodeError):
         return "it is no text in UTF-8"
     return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
+@contextmanager
+def removed_if_failed(partial: Path) -> Iterator[None]:
+    """Remove a file that could not be written as a whole: on a full disk it would take the last of the room."""
+    try:
+        yield
+    except OSError:
+        with suppress(OSError):
+            partial.unlink()
+        raise
 
 
 @contextmanager

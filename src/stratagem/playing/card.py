@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import get_args
 
 from stratagem.base.field_notes import notes
+from stratagem.base.files import removed_if_failed
 from stratagem.language.engines.base import Call, Finish, Kind, Sampling
 from stratagem.players.protocol import How
 from stratagem.playing.records import Decision, Episode, Purpose
@@ -100,8 +101,9 @@ def update_card(folder: Path, files: Iterable[Path]) -> None:
                 f"{file.parent.name}/{file.name}\0".encode() + hashlib.file_digest(content, "blake2b").digest()
             )
     partial = path.with_suffix(".partial")
-    partial.write_text(card(digest.hexdigest()), encoding="utf-8")
-    partial.replace(path)
+    with removed_if_failed(partial):
+        partial.write_text(card(digest.hexdigest()), encoding="utf-8")
+        partial.replace(path)
 
 
 def card(digest: str) -> str:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from stratagem.base.errors import BadRecord, StratagemError
-from stratagem.base.files import telling
+from stratagem.base.files import removed_if_failed, telling
 from stratagem.base.garbage import fewer_collections
 from stratagem.base.lock import hold, release
 from stratagem.games.base import ActionPart, Stakes
@@ -70,9 +70,10 @@ def _write(folder: Path, number: int, table: pa.Table) -> None:
     with telling(final):
         folder.mkdir(parents=True, exist_ok=True)
         # statistics are no part of what a checksum covers, and nobody here reads them
-        with partial.open("wb", buffering=_BUFFER) as file:
-            pq.write_table(table, file, compression="zstd", write_page_checksum=True, write_statistics=False)
-        partial.replace(final)
+        with removed_if_failed(partial):
+            with partial.open("wb", buffering=_BUFFER) as file:
+                pq.write_table(table, file, compression="zstd", write_page_checksum=True, write_statistics=False)
+            partial.replace(final)
 
 
 def prepare(folder: Path) -> None:

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from stratagem.algorithms.scopal.decision_table import DecisionTable
 from stratagem.base.errors import BadRecord
-from stratagem.base.files import telling
+from stratagem.base.files import removed_if_failed, telling
 from stratagem.games.base import Json
 from stratagem.games.bounded import make_bounded_game
 from stratagem.learn.advantages.base import AdvantageEstimate, AdvantageEstimator, Decisions, Floats, Ints
@@ -140,8 +140,9 @@ def write_steps(steps: Steps, path: Path) -> None:
     partial = path.with_name(path.name + ".partial")
     with telling(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        pq.write_table(steps.rows.replace_schema_metadata(metadata), partial, compression="zstd")
-        partial.replace(path)
+        with removed_if_failed(partial):
+            pq.write_table(steps.rows.replace_schema_metadata(metadata), partial, compression="zstd")
+            partial.replace(path)
 
 
 def read_steps(path: Path) -> Steps:

@@ -49,7 +49,7 @@ class DemonstrationPlan:
     def __post_init__(self) -> None:
         within("A demonstration set", "scale", self.scale, 0.0)
         if not self.scale:
-            raise BadParameter("A demonstration set needs `scale` above 0.")
+            raise BadParameter("A demonstration set needs `scale=` above 0.")
         for name in self.sets:
             if name not in SETS:
                 raise UnknownName("demonstration set", name, SETS)
