@@ -8,8 +8,9 @@ from contextlib import contextmanager
 
 import pytest
 
+from stratagem.api.stopped import SoFar
 from stratagem.cli import main
-from stratagem.cli.call import CommandCall, wait_for_end
+from stratagem.cli.call import CommandCall, stoppable, wait_for_end
 from stratagem.cli.interrupts import HangUp, TerminationRequest, raised_again, terminable
 
 
@@ -133,3 +134,15 @@ def test_a_server_is_closed_however_it_is_ended(number):
     pages = Pages(number)
     wait_for_end(CommandCall(lambda: pages, {}))
     assert pages.closed
+
+
+def test_a_second_interrupt_while_figures_are_computed_keeps_the_way_to_go_on(tmp_path, monkeypatch, capsys):
+    def compute(_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys, "argv", ["stratagem", "eval", "kuhn", "--record", "kept"])
+    first = KeyboardInterrupt()
+    first.so_far = SoFar(["an episode"], tmp_path / "kept", compute)
+    with pytest.raises(KeyboardInterrupt), stoppable(lambda _: pytest.fail("There are no figures.")):
+        raise first
+    assert capsys.readouterr().err.endswith("Continue with: stratagem eval kuhn --record kept --resume\n")

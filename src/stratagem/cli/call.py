@@ -115,9 +115,11 @@ def notes_of(stop: BaseException) -> list[str]:
 def _print_so_far(cause: str, known: SoFar, show: Callable[[Result], None]) -> None:
     these = "these" if cause.endswith(":") else "These"
     _say(f"{cause} {these} are the figures of {len(known.episodes)} finished episodes.")
-    if (result := known.result()) is not None:
-        show(result)
-    _print_continuation(known)
+    try:
+        if (result := known.result()) is not None:
+            show(result)
+    finally:  # also where ^C comes once more, as the figures take a while
+        _print_continuation(known)
 
 
 def _print_continuation(known: SoFar) -> None:
