@@ -32,6 +32,21 @@ def test_an_option_that_is_a_setting_is_told_with_the_option_for_it(run):
 
 
 @pytest.mark.parametrize(
+    ("words", "example"),
+    [
+        ("eval --game kuhn --player random", "stratagem eval kuhn --player run:runs/demo."),
+        ("play --games kuhn", "stratagem play kuhn --players NashApprox random."),
+        ("train --recipe sepo/kuhn-tiny", "stratagem train sepo/kuhn-tiny --out runs/demo."),
+        ("audit --agent random", "stratagem audit run:runs/demo --games kuhn --decisions 1200 --out audits/demo."),
+    ],
+)
+def test_an_argument_that_is_given_as_an_option_is_told(run, words, example):
+    status, _, said = run(*words.split())
+    assert status == 2
+    assert f"No such option: {words.split()[1]}. It needs no option, as in: {example}" in " ".join(said.split())
+
+
+@pytest.mark.parametrize(
     ("words", "told"),
     [
         ("play --players random Lazy kuhn", "'game'. --players took random, Lazy, kuhn: write arguments before it."),
@@ -224,6 +239,12 @@ def test_prompts_are_shown_with_what_they_share(run):
         ("play kuhn --players mcts:many random", "mcts:100"),
         ("play kuhn --players table:/nowhere.json random", "/nowhere.json"),
         ("eval sepoo --player random", "did you mean sepo"),
+        ("eval kuhn,leduc --player random", "called 'kuhn,leduc': name kuhn and leduc one by one."),
+        ("tournament ipd --players TitForTat;Pavlov", "name TitForTat and Pavlov one by one."),
+        ("eval kuhn --player random --metric payoff,length", "name payoff and length one by one."),
+        ("eval kuhn --player random --metric exploitability", "leave --metric out, --exploitability chooses how."),
+        ("eval kuhn,ledu --player random", "did you mean kuhn or leduc"),
+        ("train grpo/kuhn --set grpo.iterations 1", "write it as --set grpo.iterations=VALUE."),
         ("eval kuhn --player random --episodes 0", "evaluate needs --episodes of at least 1"),
         ("eval kuhn --player random --metric pool_advantag", "did you mean pool_advantage"),
         ("eval kuhn --player first-legal --disguise 0", "a number of disguises from 1 to 1000, or a file"),

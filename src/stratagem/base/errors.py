@@ -8,6 +8,7 @@ sentence and nothing else. Anything else that is raised is a defect of ours and 
 from __future__ import annotations
 
 import errno
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 from importlib.metadata import EntryPoint
@@ -55,11 +56,14 @@ class UnknownName(StratagemError):
     ) -> None:
         self.kind, self.name, self.known = kind, name, (names := sorted(set(known)))
         by_folded = {known_name.casefold(): known_name for known_name in names}
+        several = re.split(r"\s*[,;]\s*", name)
         name = name if len(name) <= _LONGEST else f"{name[:_LONGEST]}…"
         own = _OWN.format(_FILES.get(kind, "FILE.py:CLASS"))
         near = [by_folded[match] for match in get_close_matches(name.casefold(), by_folded, n=4, cutoff=0.5)]
         if here:
             hint = f"it is called {here} here."
+        elif len(several) > 1 and {*several} <= {*names}:
+            hint = f"name {' and '.join(several)} one by one."
         elif near:
             hint = f"did you mean {' or '.join(near)}?{f' Or {own}.' if file else ''}"
         else:

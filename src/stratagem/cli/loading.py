@@ -121,6 +121,13 @@ def _is_slip(option: str, known: Sequence[str]) -> bool:
     return bool(get_close_matches(option, known, cutoff=0.85))
 
 
+def _words_for(argument: Any) -> set[str]:
+    """Return the words by which one may call an argument: its name, and those that its help begins with."""
+    help_begins = re.split(r"[.,]", re.sub(r"\(.*?\)", "", argument.help or ""))[0]
+    found = {str(argument.name), *re.findall(r"[a-z]+", help_begins.lower())}
+    return found | {f"{word}s" for word in found} | {word.removesuffix("s") for word in found}
+
+
 class LoadedCommand(TyperCommand):
     """Command with its options: what they opened is closed, and a shell completes further words as values of one."""
 
@@ -165,10 +172,14 @@ class LoadedCommand(TyperCommand):
         kind = type(error).__name__
         if kind == "MissingParameter":
             error.message = ctx.meta[TAKEN]  # follows the parser's own sentence
+        if kind != "NoSuchOption" or _is_slip(error.option_name, error.possibilities or ()):
+            return
+        word = error.option_name.removeprefix("--").replace("-", "_")
         change = next((one.opts[0] for one in self.get_params(ctx) if one.name == "changes"), None)
-        if kind == "NoSuchOption" and change and not _is_slip(error.option_name, error.possibilities or ()):
-            setting = error.option_name.removeprefix("--").replace("-", "_")
-            error.message += f". A setting of the recipe is changed by {change} {setting}=VALUE."
+        if any(word in _words_for(one) for one in self.get_params(ctx) if one.param_type_name == "argument"):
+            error.message += f". It needs no option, as in: {ctx.command_path} {self.example}."
+        elif change:
+            error.message += f". A setting of the recipe is changed by {change} {word}=VALUE."
 
     def _read_paths(self, ctx: Any, args: list[str]) -> None:
         """Read `~`, which a shell leaves in `--out=~/x`: a folder of that name would be dangerous to remove.

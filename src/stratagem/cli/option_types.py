@@ -134,5 +134,6 @@ def value_of(parameter: ExplainedParameter, given: Any) -> Any:
 def _change(text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key:
-        raise BadParameter(f"--set {text} changes nothing: write it as --set sepo.exploitability_weight=3.")
+        meant = f"{key}=VALUE" if key else "sepo.exploitability_weight=3"
+        raise BadParameter(f"--set {text} changes nothing: write it as --set {meant}.")
     return key.strip(), value.strip()

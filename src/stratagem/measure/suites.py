@@ -206,6 +206,10 @@ def with_metrics(suite: Suite, names: Sequence[str]) -> Suite:
     """Add further metrics to the suite."""
     every = (*suite.metrics, *names)
     for name in every:
+        if name == "exploitability" and name not in METRICS:
+            raise BadParameter(
+                "Every evaluation has exploitability: leave `metrics=` out, `exploitability=` chooses how."
+            )
         if name not in METRICS:
             raise UnknownName("metric", name, METRICS, file=True)
     return replace(suite, metrics=tuple(dict.fromkeys(map(METRICS.present_name, every))))
