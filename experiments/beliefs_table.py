@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product, starmap
 from pathlib import Path
@@ -98,6 +98,10 @@ def _contrasts(arm: str, control: str, figures: Sequence[str] = PLACES) -> dict[
     return {f"{figure}: {arm} less {control}": (arm, control, figure) for figure in figures}
 
 
+COLUMNS = {NO_SEARCH: "no search", "dumbbot": "believes `dumbbot`", "tuned": "`tuned`", "both": "both"}
+"""Heads of the columns of the page's table, by belief."""
+EQUALS = {ALONE: "an equal, alone", TIES: "an equal, ties included"}
+"""Null of a share of first places, by the share."""
 FEWEST = 8
 """Number of deals below which a test was declared to show nothing."""
 PAIRS: Mapping[str, Mapping[str, tuple[str, str, str]]] = {
@@ -208,8 +212,8 @@ def cell_row(cell: BeliefCell, games: Sequence[CellGame], plan: Mapping[str, Any
     alone, ties = share_of(games, ALONE), share_of(games, TIES)
     return {
         "cell": cell.name, "relation": cell.relation, **_ends(ALONE, alone), **_ends(TIES, ties),
-        **_ends(SQUARES, squares), "an equal, alone": fmean(game.equal_alone for game in games),
-        "an equal, ties included": fmean(game.equal_ties for game in games),
+        **_ends(SQUARES, squares), EQUALS[ALONE]: fmean(game.equal_alone for game in games),
+        EQUALS[TIES]: fmean(game.equal_ties for game in games),
         **{name: plan[name] for name in ("player", "opponents", "seed", "commit", "dirty")},
         "games": [[game.deal, game.power, round(game.share, 6), game.alone, game.ties] for game in games],
     }  # fmt: skip
@@ -240,23 +244,28 @@ def _percent(row: Row, name: str) -> str:
     return f"{100 * row[name]:.0f} [{100 * low:.0f}, {100 * high:.0f}]"
 
 
-def cells_table(rows: Sequence[Row]) -> str:
-    """Format the cells in Markdown."""
-    heads = ["proposals", "belief", "truth", "belief is", "games", f"{ALONE}, %", "an equal", f"{TIES}, %", "an equal"]
+def shares_table(rows: Sequence[Row]) -> str:
+    """Format the first places in Markdown, in percent: a column for each belief, the right one in bold."""
+    found: dict[tuple[str, str], dict[str, Row]] = {}
+    for row in rows:
+        cell = BeliefCell(*row["cell"].split("-"))
+        found.setdefault((cell.proposals, cell.truth), {})[cell.belief] = row
     body = [
-        [
-            *row["cell"].split("-"),
-            row["relation"],
-            str(len(row["games"])),
-            _percent(row, ALONE),
-            f"{100 * row['an equal, alone']:.0f}",
-            _percent(row, TIES),
-            f"{100 * row['an equal, ties included']:.0f}",
-            f"{row[SQUARES]:.3f}",
-        ]
-        for row in rows
+        [*names, figure, *(_share(own.get(belief), figure) for belief in COLUMNS), _mean_percent(own.values(), equal)]
+        for names, own in found.items()
+        for figure, equal in EQUALS.items()
     ]
-    return markdown([*heads, SQUARES], body)
+    return markdown(["proposals", "six opponents", "figure", *COLUMNS.values(), "an equal"], body)
+
+
+def _share(row: Row | None, figure: str) -> str:
+    if row is None:
+        return "–"
+    return f"**{_percent(row, figure)}**" if row["relation"] == "right" else _percent(row, figure)
+
+
+def _mean_percent(rows: Iterable[Row], name: str) -> str:
+    return f"{100 * fmean(row[name] for row in rows):.0f}"
 
 
 def draw(rows: Sequence[Row]) -> str:
@@ -279,7 +288,7 @@ def table(folder: Path, out: Path, drawing: Path | None = None) -> None:
     powers = list(power_rows(games))
     heads = ["belief is", "power", "games", f"{ALONE}, %", f"{TIES}, %"]
     body = [[row["relation"], row["power"], str(row["games"]), *(_percent(row, f) for f in PLACES)] for row in powers]
-    print("\n\n".join([cells_table(cells), markdown(heads, body), table_of_tests(tests, unit="deals")]))
+    print("\n\n".join([shares_table(cells), markdown(heads, body), table_of_tests(tests, unit="deals")]))
     data = {"made by": [provenance()], "tests": tests, "powers": powers, "cells": cells}
     check_nothing_lost(out, data, lambda table: {row["cell"]: len(row["games"]) for row in table["cells"]})
     write_results(out, data, run_lines)

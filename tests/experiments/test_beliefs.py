@@ -1,6 +1,7 @@
 """The experiment on beliefs in Diplomacy: its design, games that go on after a stop, and figures known by hand."""
 
 import json
+import re
 from collections import Counter
 from dataclasses import replace
 
@@ -166,7 +167,12 @@ def test_table_writes_cells_with_their_settings_and_a_picture(tmp_path, hold_eve
         "two deals are too few for a p"
     )
     assert (tmp_path / "out.svg").read_text().count("<circle") == 2
-    assert "| dumbbot | tuned | dumbbot | wrong | 14 |" in capsys.readouterr().out
+    printed = capsys.readouterr().out
+    assert re.search(
+        r"^\| dumbbot \| dumbbot \| first, ties included \| – \| \*\*\d+ \[\d+, \d+\]\*\* \| \d+ \[\d+, \d+\] \| – \|",
+        printed,
+        re.M,
+    ), "the right belief is bold, and what was not played a dash"
 
 
 @pytest.mark.runs
