@@ -9,6 +9,7 @@ The status is 1 where a mutant survives without a stated reason, or is killed in
 from __future__ import annotations
 
 import argparse
+import compileall
 import contextlib
 import importlib
 import multiprocessing
@@ -23,6 +24,7 @@ from dataclasses import dataclass
 from multiprocessing.connection import wait
 from multiprocessing.process import BaseProcess
 from pathlib import Path
+from py_compile import PycInvalidationMode
 
 import pytest
 
@@ -67,6 +69,7 @@ def main() -> int:
     parser.add_argument("--skip-baseline", action="store_true", help="do not first run the tests on unchanged source")
     asked = parser.parse_args()
     chosen, start = mutants(*asked.only), time.monotonic()
+    os.environ["OMP_NUM_THREADS"] = "1"  # read when torch is loaded; with more threads sums have other last bits
     for name in HEAVY:
         with contextlib.suppress(ImportError):
             importlib.import_module(name)
@@ -83,6 +86,7 @@ def main() -> int:
 def _sound(copies: Sequence[Path], chosen: Iterable[Mutant]) -> bool:
     """Return whether all tests pass on the unchanged source."""
     tests = sorted({test for one in chosen for test in one.tests})
+    print(f"{len(tests)} tests or files of tests on the unchanged source", flush=True)
     sound = True
     for (_, names), outcome in _outcomes(copies, [(None, (test,)) for test in tests], lambda task, outcome: None):
         if outcome.status:
@@ -92,13 +96,14 @@ def _sound(copies: Sequence[Path], chosen: Iterable[Mutant]) -> bool:
 
 
 def _copied(to: Path) -> Path:
-    """A copy of what tests need, without compiled files, which might hide a change."""
+    """A copy of what tests need, with compiled files that count only for the very source: by its hash, not its time."""
     for name in COPIED:
         shutil.copytree(
             ROOT / name, to / name, symlinks=True, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info")
         )
     for name in LINKED:
         (to / name).symlink_to(ROOT / name)
+    compileall.compile_dir(to / "src", quiet=1, invalidation_mode=PycInvalidationMode.CHECKED_HASH)
     return to
 
 
@@ -164,8 +169,9 @@ def _tested(copy: Path, tests: tuple[str, ...]) -> None:
     for stream in (1, 2):
         os.dup2(log, stream)
     sys.dont_write_bytecode = True
+    vars(sys.modules["__main__"]).pop("__file__", None)  # workers that a test starts would load all mutants with it
     sys.path.insert(0, str(copy / "src"))
-    os.environ |= {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1"}
+    os.environ |= {"PYTHONPATH": str(copy / "src"), "PYTHONDONTWRITEBYTECODE": "1"}
     status = int(pytest.main([*OPTIONS, *(f"tests/{test}" for test in tests)]))
     package = sys.modules.get("stratagem")
     if package is not None and not str(package.__file__).startswith(str(copy / SOURCE)):

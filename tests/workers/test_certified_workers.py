@@ -136,7 +136,7 @@ def test_wrong_engine_of_one_worker_is_named(two, tmp_path, wrong):
     """The engine of the first two policies is wrong in one worker, or that of the third."""
     exact = misbehaving.WrongInOneWorker(mark=__file__)
     some, mark = subjects(exact), tmp_path / "wrong"
-    others = subjects(misbehaving.WrongInOneWorker(mark=str(mark)))
+    others = subjects(misbehaving.WrongInOneWorker(mark=str(mark), tester=os.getpid()))
     asked = [*some[:2], others[2]] if wrong else others
     policies = "green" if wrong else "red, blue"
     with change_plan(workers=two, num_threads=1), pytest.raises(NotCertified) as refused:
@@ -169,7 +169,7 @@ def test_refusal_in_a_worker_names_it(two):
 
 def test_run_stops_before_it_plays_where_one_workers_engine_is_wrong(two, tmp_path, monkeypatch):
     monkeypatch.setitem(engines.table, "wrong", misbehaving.WrongInOneWorker)
-    settings = {**RECIPES["grpo"], "engine": {"type": "wrong", "mark": str(tmp_path / "mark")}}
+    settings = {**RECIPES["grpo"], "engine": {"type": "wrong", "mark": str(tmp_path / "mark"), "tester": os.getpid()}}
     with change_plan(workers=two), pytest.raises(NotCertified, match=r"engine of worker [12] of 2 .* differ by 0\.5"):
         trained(tmp_path / "run", "grpo", **settings)
     assert not [*(tmp_path / "run").rglob("*.parquet")]
