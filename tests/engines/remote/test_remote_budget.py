@@ -117,6 +117,15 @@ def test_tokens_under_way_are_reserved_in_full(serve):
     assert amount - budget.spent < largest.of("tokens", None) + 20
 
 
+def test_largest_cost_of_a_request_by_hand(serve):
+    """Two characters a token, 16 tokens around each message, and a reply of full length."""
+    _, engine = serve(lambda exchange: exchange.say("x"))
+    prompt = Prompt((("system", "a" * 30), ("user", "b" * 7)))
+    largest = largest_cost(Request(engine=engine, prompt=prompt, guide=None, key=Key(0), max_new_tokens=50))
+    assert largest == CallCost(1.0, 15 + 16 + 3.5 + 16, 50)
+    assert (largest.of("calls", None), largest.of("tokens", None)) == (1.0, 100.5)
+
+
 def test_a_server_that_counts_no_tokens_is_counted_in_full(serve):
     server, engine = serve(lambda exchange: exchange.say("x", prompt=0, reply=0))
     with spending(Budget(1000, "tokens")) as budget, pytest.raises(BudgetSpent):
