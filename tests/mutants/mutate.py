@@ -30,8 +30,11 @@ import pytest
 
 from mutants import AREAS, ROOT, SOURCE, Mutant, mutants
 
-COPIED, LINKED = ("src", "recipes", "tests", "experiments"), ("docs", "examples", "pyproject.toml")
-"""The package trusts its own recipes, and those are a link in its source: a copy has both."""
+COPIED, LINKED = ("src", "recipes", "tests", "experiments", "docs"), ("examples", "pyproject.toml")
+"""The package trusts its own recipes, and those are a link in its source: a copy has both.
+
+Tests run programs by the code of the pages, which finds the source beside it.
+"""
 HEAVY = ("torch", "transformers.models.llama.modeling_llama", "scipy.optimize", "scipy.stats", "pyarrow.parquet")
 HEAVY += ("pydantic", "hypothesis", "pyspiel", "peft")
 """Loaded once, before the jobs fork: most of what a short test run costs."""
