@@ -301,7 +301,8 @@ def test_a_strangers_paper_is_asked_for_what_it_names(paper, capsys):
     (paper.parent / "evil.py").write_text("raise SystemExit('it ran')\n")
     with pytest.raises(SystemExit, match="2"):
         main(["reproduce", f"{paper}:1", "--seeds", "1", "--any-tree", "--out", str(paper.parent / "runs")])
-    assert "evil.py" in capsys.readouterr().err
+    assert f"published.toml would run the file {paper.parent / 'evil.py'}" in capsys.readouterr().err
+    assert not (paper.parent / "runs").exists(), "it is asked before anything is trained"
 
 
 def test_a_figure_that_is_undefined_in_some_runs_is_the_mean_over_the_others():

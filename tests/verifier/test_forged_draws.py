@@ -45,6 +45,15 @@ class Memoriser(Scripted[Any]):
         return {**rest, actions[-1]: rest[actions[-1]] + 0.9}
 
 
+@dataclass(frozen=True)
+class Careless(Memoriser):
+    """Plays mostly the last action in every game, so it has an exploitability in the known games, too."""
+
+    def strategy(self, view: View[Any]) -> Mapping[str, float]:
+        last = view.choices.count - 1
+        return {action: 0.1 / (last + 1) + 0.9 * (place == last) for place, action in enumerate(view.choices)}
+
+
 @pytest.fixture(scope="module")
 def honest(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Audit of an agent that knows kuhn by heart, with enough replies for points."""
@@ -239,6 +248,15 @@ def test_draws_that_were_not_measured_leave_the_other_games_verified(tmp_path: P
     path.write_text(json.dumps({**card, "figures": [*card["figures"], false]}))
     found = {one.name: one for one in CardCheck(tmp_path / "few").checks() if one.agreement == "differs"}
     assert "asked in no drawn game" in found["draws(matrix, 3).worst_share"].detail
+
+
+def test_limits_in_known_games_are_recomputed_where_the_lower_one_is_above_zero(tmp_path: Path) -> None:
+    run_audit(plan_audit(Careless(), [GAMES], 1400), tmp_path / "careless")
+    checks = {check.name: check for check in CardCheck(tmp_path / "careless").checks()}
+    assert not [one for one in checks.values() if one.agreement == "differs"]
+    card = json.loads((tmp_path / "careless" / "card.json").read_text())
+    (known,) = (figure for figure in card["figures"] if figure["name"] == f"{GAMES}.known_ratio")
+    assert 0.5 < known["lower"] < known["value"] < known["upper"] < 1.0
 
 
 def test_moves_in_a_known_game_are_judged_by_its_own_audit(forge: Callable[[Change], dict[str, FigureCheck]]) -> None:

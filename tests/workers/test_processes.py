@@ -154,11 +154,18 @@ def _own_pid(_):
 
 
 def test_an_interrupt_does_not_reach_the_workers():
-    """A lost process would be replaced, so it must be the same one that answers."""
-    with closing(Processes(1)) as one:
-        (_, pid), *_ = one.run(_own_pid, [None])
-        os.kill(pid, signal.SIGINT)
-        assert list(one.run(_own_pid, [None])) == [(0, pid)]
+    """A lost process would be replaced, so it must be the same one that answers.
+
+    Tests in the background ignore ^C, and so would their workers.
+    """
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with closing(Processes(1)) as one:
+            (_, pid), *_ = one.run(_own_pid, [None])
+            os.kill(pid, signal.SIGINT)
+            assert list(one.run(_own_pid, [None])) == [(0, pid)]
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_the_plan_is_what_was_chosen_last():
