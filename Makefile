@@ -45,7 +45,7 @@ test-everything: $(EVERYTHING) ## run what .ci/run leaves out, once before a rel
 everything:
 	@echo "Before a release, make test-everything runs what is left out here: $(EVERYTHING)"
 
-mutants: $(READY) ## change the source on purpose, place by place, and list what no test notices; about two hours
+mutants: $(READY) ## change the source on purpose, place by place, and list what no test notices; about an hour and a half
 	$(BIN)/python tests/mutants/mutate.py --jobs 2
 
 test-portable: $(READY) ## run the tests without what only Linux has, as a stand-in for macOS, about five minutes
