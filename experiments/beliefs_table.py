@@ -289,7 +289,7 @@ def table(folder: Path, out: Path, drawing: Path | None = None) -> None:
     heads = ["belief is", "power", "games", f"{ALONE}, %", f"{TIES}, %"]
     body = [[row["relation"], row["power"], str(row["games"]), *(_percent(row, f) for f in PLACES)] for row in powers]
     print("\n\n".join([shares_table(cells), markdown(heads, body), table_of_tests(tests, unit="deals")]))
-    data = {"made by": [provenance()], "tests": tests, "powers": powers, "cells": cells}
+    data = {"made_by": provenance(), "tests": tests, "powers": powers, "cells": cells}
     check_nothing_lost(out, data, lambda table: {row["cell"]: len(row["games"]) for row in table["cells"]})
     write_results(out, data, run_lines)
     if drawing is not None:
