@@ -108,10 +108,15 @@ def indented(data: Mapping[str, Any]) -> str:
     return json.dumps(data, indent=1) + "\n"
 
 
-def run_lines(data: Mapping[str, Sequence[Row]]) -> str:
-    """Format as JSON, a line for each run."""
-    blocks = {name: ",\n".join(json.dumps(run, allow_nan=False) for run in runs) for name, runs in data.items()}
-    return "{\n" + ",\n".join(f"{json.dumps(name)}: [\n{lines}\n]" for name, lines in blocks.items()) + "\n}\n"
+def run_lines(data: Mapping[str, Sequence[Row] | Row]) -> str:
+    """Format as JSON, a line for each run, and one for what is no list of runs."""
+    return "{\n" + ",\n".join(f"{json.dumps(name)}: {_lines(value)}" for name, value in data.items()) + "\n}\n"
+
+
+def _lines(value: Sequence[Row] | Row) -> str:
+    if isinstance(value, Mapping):
+        return json.dumps(value, allow_nan=False)
+    return "[\n" + ",\n".join(json.dumps(run, allow_nan=False) for run in value) + "\n]"
 
 
 def write_results(path: Path, data: Mapping[str, Any], layout: Layout = indented) -> None:
