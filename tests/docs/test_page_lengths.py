@@ -11,6 +11,7 @@ SHORT_RESULTS = (
     *(
         "atlas",
         "audit",
+        "beliefs",
         "board",
         "cheap-talk",
         "collapse",
